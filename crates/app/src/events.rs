@@ -3,7 +3,7 @@
 use kalends_calendars::{
     Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
     SeriesScope, Zones, needs_an_occurrence, not_for_holds,
-    ports::{EventScope, OwnedEvent},
+    ports::{EventFilter, EventScope, InstanceFilter, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
 use kalends_notifications::EventType;
@@ -156,6 +156,14 @@ impl App {
         self.listed(actor, EventScope::Calendar(calendar.id), listing, page).await
     }
 
+    /// Indexes the metadata of up to `limit` events of earlier releases. Returns whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn index_metadata(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.parts.store.index_metadata(limit).await?)
+    }
+
     async fn listed(
         &self,
         actor: &Actor,
@@ -163,14 +171,19 @@ impl App {
         listing: Listing,
         page: Page,
     ) -> Result<Listed<Event>, Refusal> {
+        let (Listing::Events(EventFilter { metadata, .. }) | Listing::Instances(InstanceFilter { metadata, .. })) =
+            &listing;
+        if !metadata.is_empty() && !self.parts.store.is_metadata_indexed(actor.org()).await? {
+            return Err(Refusal::MetadataNotIndexed);
+        }
         match listing {
             Listing::Events(filter) => {
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
                 Ok(at(self.parts.store.list_events(actor.org(), scope, filter, page).await?, now))
             }
             Listing::Instances(filter) => {
-                let found = self.parts.store.list_instances(actor.org(), scope, filter, page).await?;
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
+                let found = self.parts.store.list_instances(actor.org(), scope, filter, page).await?;
                 found.map(|found| at(found, now)).ok_or_else(|| {
                     let message = format!("must be earlier: the window contains more than {INSTANCES_MAX} instances");
                     FieldError::new("start_before", message).into()

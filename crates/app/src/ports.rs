@@ -220,6 +220,7 @@ all_of! {
         kalends_calendars::ports::BusyTimes,
         kalends_calendars::ports::RulesOfCalendars,
         kalends_calendars::ports::ChangesOfCalendars,
+        kalends_calendars::ports::MetadataIndex,
         kalends_calendars::ports::Timers,
         kalends_calendars::ports::Feeds,
         kalends_feeds::ports::Subscriptions,
@@ -312,6 +313,13 @@ pub trait FieldCipher: Send + Sync {
 
     /// The prefix of every value sealed under the current writing key: `v1.<key id>.`.
     fn writing_prefix(&self) -> String;
+
+    /// A hash of `plain` by which a store finds equal values, keyed with the current writing key. It reveals nothing
+    /// without the key, except that equal values have equal hashes.
+    fn digest(&self, plain: &[u8]) -> i64;
+
+    /// The hash of `plain` under every key under which a value may be stored.
+    fn digests(&self, plain: &[u8]) -> Vec<i64>;
 }
 
 /// Whether a data key seals or only opens.

@@ -322,6 +322,12 @@ pub enum Refusal {
     /// A required email was not accepted, so nothing has changed.
     #[error("a required email could not be sent, so nothing has changed; repeat the request later")]
     Undelivered,
+    /// Events of an earlier release are not in the index of metadata yet.
+    #[error(
+        "older events cannot be found by their metadata yet, because they are still being indexed after an upgrade; \
+         repeat the request in a minute"
+    )]
+    MetadataNotIndexed,
     /// The idempotency key was used for another request.
     #[error("the Idempotency-Key was used for another request within 24 hours; use a new key for a new request")]
     IdempotencyMismatch,

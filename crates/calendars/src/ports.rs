@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use kalends_availability::Rules;
 
 use crate::Block;
-use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Page, Revision, StoreError, Version};
+use kalends_kernel::{
+    AgentId, CalendarId, EventId, HoldSetId, Listed, MetadataFilter, OrgId, Page, Revision, StoreError, Version,
+};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
@@ -91,7 +93,7 @@ pub struct StatusAt {
 }
 
 /// Selects the events of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventFilter {
     /// Only events that start at this instant or later.
     pub start_after: Option<Timestamp>,
@@ -101,6 +103,8 @@ pub struct EventFilter {
     pub status: Option<StatusAt>,
     /// Only events from this source.
     pub source: Option<EventSource>,
+    /// Only events with this metadata.
+    pub metadata: MetadataFilter,
 }
 
 /// Reads visible events.
@@ -113,7 +117,8 @@ pub trait Events: Send + Sync {
     /// The visible events of a calendar with these ids, in no particular order.
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError>;
 
-    /// Events by start and then id. A series is listed once, by its own start, without its occurrences.
+    /// Events by start and then id. A series is listed once, by its own start, without its occurrences. A filter by
+    /// metadata finds only events in the [index](MetadataIndex).
     async fn list_events(
         &self,
         org: OrgId,
@@ -132,7 +137,7 @@ pub trait Events: Send + Sync {
 }
 
 /// Selects the instances of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceFilter {
     /// Only instances that overlap this window.
     pub window: Span,
@@ -140,6 +145,8 @@ pub struct InstanceFilter {
     pub status: Option<StatusAt>,
     /// Only instances from this source.
     pub source: Option<EventSource>,
+    /// Only instances with this metadata: that of their series, or their own if they were changed.
+    pub metadata: MetadataFilter,
 }
 
 /// Selects the events that a search reads.
@@ -457,6 +464,20 @@ pub struct ClaimedTimer {
     pub seen: Option<Event>,
     /// The default reminders of its calendar.
     pub defaults: Option<Reminders>,
+}
+
+/// The index by which lists find events by their metadata.
+///
+/// Every write of an event writes its part of the index too. Events of earlier releases have none, until
+/// [`MetadataIndex::index_metadata`] has added them.
+#[async_trait]
+pub trait MetadataIndex: Send + Sync {
+    /// Whether the index covers all events of the organization.
+    async fn is_metadata_indexed(&self, org: OrgId) -> Result<bool, StoreError>;
+
+    /// Indexes up to `limit` events, and returns whether that was all. The call is cheap if nothing is left. An event
+    /// that cannot be read is logged, and found by no metadata.
+    async fn index_metadata(&self, limit: u32) -> Result<bool, StoreError>;
 }
 
 /// Reads the timers of all organizations.

@@ -7,6 +7,7 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{
     Client, Error, Outcome, Reply, path,
@@ -25,6 +26,23 @@ pub struct Call<T> {
     client: Client,
     request: Result<RequestBuilder, Error>,
     value: PhantomData<fn() -> T>,
+}
+
+/// The parameters of a query. The entries of a map are `name.key=value`.
+fn pairs<Q: Serialize>(query: &Q) -> Result<Vec<(String, String)>, serde_json::Error> {
+    let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut pairs = Vec::new();
+    let Value::Object(parameters) = serde_json::to_value(query)? else { return Ok(pairs) };
+    for (name, value) in parameters {
+        match value {
+            Value::Null => {}
+            Value::Object(entries) => {
+                pairs.extend(entries.into_iter().map(|(key, value)| (format!("{name}.{key}"), text(value))));
+            }
+            value => pairs.push((name, text(value))),
+        }
+    }
+    Ok(pairs)
 }
 
 /// Hides the headers and the body, which can contain keys.
@@ -49,7 +67,9 @@ impl<T> Call<T> {
     }
 
     pub(crate) fn query<Q: Serialize>(self, query: &Q) -> Self {
-        self.with(|request| request.query(query))
+        let pairs = pairs(query).map_err(|error| Error::Request(error.to_string().into()));
+        let request = self.request.and_then(|request| pairs.map(|pairs| request.query(&pairs)));
+        Self { request, ..self }
     }
 
     pub(crate) fn body<B: Serialize>(self, body: &B) -> Self {

@@ -3,7 +3,7 @@
 mod stub;
 mod table;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use kalends_wire::{ChangeEvent, ListEvents, UpdateAgent, UpdateEvent};
 use rstest::rstest;
@@ -187,6 +187,7 @@ async fn queries_and_parameters_are_encoded() {
         start_after: Some("2026-03-02T09:00:00+01:00".to_owned()),
         expand: Some(true),
         limit: Some(5),
+        metadata: BTreeMap::from([("project".to_owned(), "apollo 11".to_owned())]),
         ..ListEvents::default()
     };
     client.list_calendar_events("a/b", &query).await.unwrap();
@@ -196,7 +197,8 @@ async fn queries_and_parameters_are_encoded() {
     assert_eq!(
         lines,
         [
-            "GET /v1/calendars/a%2Fb/events?start_after=2026-03-02T09%3A00%3A00%2B01%3A00&expand=true&limit=5",
+            "GET /v1/calendars/a%2Fb/events?expand=true&limit=5&metadata.project=apollo+11\
+             &start_after=2026-03-02T09%3A00%3A00%2B01%3A00",
             "GET /v1/calendars/c/events",
             "DELETE /v1/events/d"
         ]

@@ -490,6 +490,20 @@ mod tests {
     }
 
     #[test]
+    fn query_parameters_with_keys_are_registered() {
+        let document = document();
+        let operations =
+            document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+        let parameters = operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());
+        let maps = parameters.filter(|parameter| parameter["schema"]["type"] == "object");
+        let named = maps
+            .inspect(|map| assert_eq!((&map["style"], &map["explode"]), (&json!("deepObject"), &json!(true))))
+            .map(|map| map["name"].as_str().unwrap())
+            .collect::<BTreeSet<_>>();
+        assert_eq!(named, BTreeSet::from(kalends_wire::MAPS));
+    }
+
+    #[test]
     fn cacheable_answers_document_cache_control() {
         let document = document();
         for operation in [&operations::PLANS, &operations::GET_FEED, &operations::EXPORT_CALENDAR, &operations::EXPORT]

@@ -25,6 +25,8 @@ const NAMED_MAX: usize = 5;
 const FIELD_ERROR_MAX: usize = 380;
 /// The `Retry-After` of a request for which there was no place or no memory, in seconds.
 const PLACE_RETRY: i64 = 5;
+/// How many seconds until it is worth asking again whether metadata is indexed.
+const INDEXING_RETRY: i64 = 10;
 
 /// Why a request failed. [`crate::envelope`] turns it into a response, because it knows the request's identifier.
 #[derive(Debug)]
@@ -189,7 +191,7 @@ impl ApiError {
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) | Refusal::ClaimOver => StatusCode::GONE,
-                Refusal::Undelivered => StatusCode::SERVICE_UNAVAILABLE,
+                Refusal::Undelivered | Refusal::MetadataNotIndexed => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. }
                 | Refusal::BookingClosed { .. }
@@ -254,6 +256,7 @@ impl ApiError {
                 | Refusal::Credentials(CredentialsError::Busy)
                 | Refusal::Store(StoreError::Unavailable(_)),
             ) => Some(1),
+            Self::Refused(Refusal::MetadataNotIndexed) => Some(INDEXING_RETRY),
             _ => None,
         }
     }
@@ -515,6 +518,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::BeingSent(_) => coded(ErrorType::Conflict, ErrorCode::DeliveryInFlight),
         Refusal::WebhookInactive => coded(ErrorType::Conflict, ErrorCode::WebhookInactive),
         Refusal::Undelivered => coded(ErrorType::InternalError, ErrorCode::MailUnavailable),
+        Refusal::MetadataNotIndexed => coded(ErrorType::InternalError, ErrorCode::MetadataNotIndexed),
         Refusal::IdempotencyMismatch => ErrorBody {
             param: Some("Idempotency-Key".to_owned()),
             ..coded(ErrorType::ValidationError, ErrorCode::IdempotencyMismatch)

@@ -8,6 +8,7 @@ mod human_source;
 mod id;
 mod locale;
 mod metadata;
+mod metadata_filter;
 mod page;
 mod request_time;
 mod revision;
@@ -32,6 +33,7 @@ pub use id::{
 };
 pub use locale::{Language, Locale, LocaleError};
 pub use metadata::Metadata;
+pub use metadata_filter::{MetadataFilter, MetadataTerm};
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
 pub use request_time::{EARLIEST_TIME, RequestTimeError, request_time};
 pub use revision::{Revision, Version};

@@ -47,6 +47,8 @@ impl Deletions for PostgresStore {
             "DELETE FROM events WHERE org_id = $1 AND id IN (SELECT id FROM events WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM timers WHERE org_id = $1 AND (calendar_id, event_id) IN (
                  SELECT calendar_id, event_id FROM timers WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM event_metadata WHERE org_id = $1 AND (event_id, digest) IN (
+                 SELECT event_id, digest FROM event_metadata WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM moved_events WHERE org_id = $1 AND (calendar_id, event_id) IN (
                  SELECT calendar_id, event_id FROM moved_events WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM busy_days WHERE org_id = $1 AND (calendar_id, day) IN (

@@ -8,7 +8,7 @@ mod progress;
 
 use async_trait::async_trait;
 use kalends_app::ports::Reseal;
-use kalends_kernel::StoreError;
+use kalends_kernel::{OrgId, StoreError};
 use kalends_rows::{Renewed, SealedColumn};
 use uuid::Uuid;
 
@@ -236,7 +236,7 @@ impl PostgresStore {
         let mut failure = None;
         let mut replacements = Replacements::default();
         for old in found {
-            match column.renew(old.key(), &old.sealed, &*self.cipher) {
+            match column.renew(OrgId::from_uuid(old.at.org), old.key(), &old.sealed, &*self.cipher) {
                 Ok(renewed) => replacements.push(old, renewed),
                 Err(error) => failure = failure.or(Some(error)),
             }
@@ -247,7 +247,7 @@ impl PostgresStore {
 
     /// Replaces the values with one statement. A value that has changed in between is left alone.
     async fn replace(&self, column: SealedColumn, rows: &Replacements<'_>) -> Result<(), sqlx::Error> {
-        let Replacements { orgs, ids, scopes, seen, renewed, hashes } = rows;
+        let Replacements { orgs, ids, scopes, seen, renewed, hashes, digests } = rows;
         if seen.is_empty() {
             return Ok(());
         }
@@ -257,11 +257,37 @@ impl PostgresStore {
             };
         }
         let replaced = match column {
-            SealedColumn::Events => replaced!(
-                "UPDATE events SET content = row.renewed
-                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
-                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen"
-            ),
+            SealedColumn::Events => {
+                sqlx::query!(
+                    "WITH replaced AS (
+                         UPDATE events SET content = row.renewed, indexed_version = events.version
+                         FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                         WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen
+                         RETURNING events.org_id, events.id, events.calendar_id, events.deleted_at
+                     ), gone AS (
+                         DELETE FROM event_metadata m USING replaced
+                         WHERE m.org_id = replaced.org_id AND m.event_id = replaced.id AND NOT EXISTS (
+                             SELECT 1 FROM unnest($5::uuid[], $6::uuid[], $7::bigint[]) AS kept (org_id, id, digest)
+                             WHERE kept.org_id = m.org_id AND kept.id = m.event_id AND kept.digest = m.digest
+                         )
+                     )
+                     INSERT INTO event_metadata (org_id, event_id, digest, calendar_id)
+                     SELECT replaced.org_id, replaced.id, row.digest, replaced.calendar_id
+                     FROM unnest($5::uuid[], $6::uuid[], $7::bigint[]) AS row (org_id, id, digest)
+                     JOIN replaced ON replaced.org_id = row.org_id AND replaced.id = row.id
+                     WHERE replaced.deleted_at IS NULL
+                     ON CONFLICT (org_id, event_id, digest) DO NOTHING",
+                    orgs,
+                    ids,
+                    seen as &[&str],
+                    renewed,
+                    &digests.orgs,
+                    &digests.ids,
+                    &digests.digests,
+                )
+                .execute(&self.connections)
+                .await
+            }
             SealedColumn::Outbox => replaced!(
                 "UPDATE outbox SET payload = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
@@ -373,6 +399,15 @@ struct Replacements<'a> {
     seen: Vec<&'a str>,
     renewed: Vec<String>,
     hashes: Vec<Option<Vec<u8>>>,
+    digests: Digests,
+}
+
+/// The digests of the metadata of events: one entry per digest in each list.
+#[derive(Default)]
+struct Digests {
+    orgs: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    digests: Vec<i64>,
 }
 
 impl<'a> Replacements<'a> {
@@ -383,5 +418,10 @@ impl<'a> Replacements<'a> {
         self.seen.push(&old.sealed);
         self.renewed.push(renewed.sealed);
         self.hashes.push(renewed.hash.map(|hash| hash.to_vec()));
+        for digest in renewed.digests {
+            self.digests.orgs.push(old.at.org);
+            self.digests.ids.push(old.at.id);
+            self.digests.digests.push(digest);
+        }
     }
 }

@@ -12,13 +12,15 @@ use kalends_kernel::{CalendarId, Version};
 use kalends_notifications::{Confidential, Letter, Message};
 use kalends_time::Timestamp;
 
-use crate::{EventContent, places, sealed_envelope};
+use crate::{EventContent, metadata_digests, places, sealed_envelope};
 
 /// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub struct SealedChangeSet {
     changes: Arc<ChangeSet>,
     /// The contents of the events that are written, in order.
     contents: Vec<String>,
+    /// The digests of the metadata of the events that are written, in order.
+    digests: Vec<Vec<i64>>,
     /// The metadata of the agents that are written, in order.
     agents: Vec<String>,
     /// The metadata of the calendars that are written, in order.
@@ -100,6 +102,8 @@ pub struct EventWrite<'a> {
     pub event: &'a Event,
     /// The sealed content.
     pub content: &'a str,
+    /// The digests of its metadata, each once.
+    pub digests: &'a [i64],
     /// The version that was read; `None` for a new event.
     pub seen: Option<Version>,
     /// The calendar that it leaves, if it moves to another one.
@@ -114,6 +118,12 @@ impl SealedChangeSet {
             Ok(cipher.seal(places::event_content(event.id), &plain))
         });
         let contents = contents.collect::<Result<_, serde_json::Error>>()?;
+        let digests = events(&changes).map(|(event, ..)| match event.deleted_at {
+            None => metadata_digests(event.org, &event.metadata, cipher),
+            // Nobody finds a deleted event.
+            Some(_) => Vec::new(),
+        });
+        let digests = digests.collect();
         let agents = agents(&changes)
             .map(|(agent, _)| cipher.seal(places::agent_metadata(agent.id), agent.metadata.to_json().as_bytes()))
             .collect();
@@ -146,6 +156,7 @@ impl SealedChangeSet {
         Ok(Self {
             changes,
             contents,
+            digests,
             agents,
             metadata,
             tokens,
@@ -178,8 +189,8 @@ impl SealedChangeSet {
 
     /// The events that are written, in order.
     pub fn events(&self) -> impl Iterator<Item = EventWrite<'_>> {
-        let written = events(&self.changes).zip(&self.contents);
-        written.map(|((event, seen, from), content)| EventWrite { event, content, seen, from })
+        let written = events(&self.changes).zip(self.contents.iter().zip(&self.digests));
+        written.map(|((event, seen, from), (content, digests))| EventWrite { event, content, digests, seen, from })
     }
 
     /// The messages, each with its sealed payload.
@@ -234,6 +245,7 @@ impl SealedChangeSet {
     /// The approximate number of bytes that writing the change-set sends to the server.
     pub fn weight(&self) -> usize {
         const ROW: usize = 256;
+        const DIGEST: usize = 64;
         let texts = self
             .contents
             .iter()
@@ -245,7 +257,8 @@ impl SealedChangeSet {
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(self.letters.iter().flat_map(|letter| letter.envelope.iter().chain([&letter.content])))
             .chain(&self.body);
-        texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
+        let digests = self.digests.iter().map(|digests| digests.len() * DIGEST).sum::<usize>();
+        texts.map(|text| text.len() + ROW).sum::<usize>() + digests + ROW
     }
 }
 

@@ -5,11 +5,11 @@ use std::fmt::Display;
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
+    OrgId, ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
 };
 use uuid::Uuid;
 
-use crate::{Located, located_answer, open_feed_token, places, row_id};
+use crate::{EventContent, Located, located_answer, metadata_digests, open_feed_token, places, row_id};
 
 /// A column whose values are sealed again after the data key has changed. The secrets of attempts are sealed too, but
 /// they expire instead.
@@ -57,6 +57,8 @@ pub struct Renewed {
     pub sealed: String,
     /// The hash by which the value is found, in columns that have one.
     pub hash: Option<[u8; 32]>,
+    /// The digests of the metadata of an event.
+    pub digests: Vec<i64>,
 }
 
 impl SealedColumn {
@@ -81,20 +83,26 @@ impl SealedColumn {
         Self::Answers,
     ];
 
-    /// Opens `sealed`, the value of the row `key`, and seals it with the current key. A key is the 16 bytes of an
+    /// Opens `sealed`, the value of the row `key` of the organization, and seals it with the current key. A key is the 16 bytes of an
     /// identifier, or the 32 bytes of a stored answer's scope.
-    pub fn renew(self, key: &[u8], sealed: &str, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
+    pub fn renew(self, org: OrgId, key: &[u8], sealed: &str, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
         let (place, row) = self.place(key)?;
         let plain = match self {
             Self::FeedTokens => {
                 let token = open_feed_token(CalendarId::from_uuid(place.id), sealed, cipher)?;
                 let sealed = cipher.seal(place, token.reveal().as_bytes());
-                return Ok(Renewed { sealed, hash: Some(token.hash().0) });
+                return Ok(Renewed { sealed, hash: Some(token.hash().0), digests: Vec::new() });
             }
             Self::AgentMetadata | Self::CalendarMetadata => row.metadata(place, sealed, cipher)?.to_json().into_bytes(),
             _ => row.open(place, sealed, cipher)?,
         };
-        Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
+        let digests = match self {
+            // An event that cannot be read is not found either.
+            Self::Events => EventContent::read(&plain)
+                .map_or_else(|_| Vec::new(), |content| metadata_digests(org, &content.metadata, cipher)),
+            _ => Vec::new(),
+        };
+        Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None, digests })
     }
 
     /// Where the value of the row `key` is sealed, and the row as errors name it.

@@ -50,6 +50,8 @@ impl Deletions for SqliteStore {
             "delete from verification_codes where rowid in (
                 select rowid from verification_codes where org_id = ?1 limit ?2)",
             "delete from events where rowid in (select rowid from events where org_id = ?1 limit ?2)",
+            "delete from event_metadata where org_id = ?1 and (event_id, digest) in (
+                select event_id, digest from event_metadata where org_id = ?1 limit ?2)",
             "delete from timers where rowid in (select rowid from timers where org_id = ?1 limit ?2)",
             "delete from moved_events where org_id = ?1 and (calendar_id, event_id) in (
                 select calendar_id, event_id from moved_events where org_id = ?1 limit ?2)",

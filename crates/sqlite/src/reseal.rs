@@ -3,22 +3,32 @@
 mod progress;
 
 use async_trait::async_trait;
-use kalends_app::ports::Reseal;
-use kalends_kernel::StoreError;
-use kalends_rows::SealedColumn;
+use kalends_app::ports::{FieldCipher, Reseal};
+use kalends_kernel::{OrgId, StoreError};
+use kalends_rows::{Renewed, SealedColumn};
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteQueryResult};
 
 pub(crate) use self::progress::Progress;
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, HexDigest},
+    rows::row_id,
 };
 
 /// A value that the current writing key has not sealed.
 struct OldRow {
     place: i64,
+    org_id: Vec<u8>,
     id: Vec<u8>,
     sealed: String,
+}
+
+impl OldRow {
+    fn renewed(&self, column: SealedColumn, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
+        let org = OrgId::from_uuid(row_id("organizations", "id", &self.org_id)?);
+        column.renew(org, &self.id, &self.sealed, cipher)
+    }
 }
 
 #[async_trait]
@@ -44,14 +54,14 @@ impl SqliteStore {
     async fn seal_again(&self, column: SealedColumn, old: &[OldRow]) -> Result<u64, StoreError> {
         let (mut renewed, mut unopened) = (Vec::with_capacity(old.len()), None);
         for row in old {
-            match column.renew(&row.id, &row.sealed, self.cipher.as_ref()) {
+            match row.renewed(column, self.cipher.as_ref()) {
                 Ok(new) => renewed.push((row, new)),
                 Err(error) => unopened = Some(error),
             }
         }
         let rows: Vec<_> = renewed
             .iter()
-            .map(|(old, new)| (old.place, &old.sealed, &new.sealed, new.hash.as_ref().map(HexDigest)))
+            .map(|(old, new)| (old.place, &old.sealed, &new.sealed, new.hash.as_ref().map(HexDigest), &new.digests))
             .collect();
         self.replace(column, &json::rows(&rows).map_err(store_error)?).await?;
         unopened.map_or_else(|| Ok(old.len() as u64), Err)
@@ -72,71 +82,71 @@ impl SqliteStore {
         }
         match column {
             SealedColumn::Events => old!(
-                r#"select rowid as "place!", id, content as sealed from events
+                r#"select rowid as "place!", org_id, id, content as sealed from events
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Outbox => old!(
-                r#"select rowid as "place!", id, payload as sealed from outbox
+                r#"select rowid as "place!", org_id, id, payload as sealed from outbox
                      where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Webhooks => old!(
-                r#"select rowid as "place!", id, content as sealed from webhooks
+                r#"select rowid as "place!", org_id, id, content as sealed from webhooks
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Subscriptions => old!(
-                r#"select rowid as "place!", id, content as sealed from ical_subscriptions
+                r#"select rowid as "place!", org_id, id, content as sealed from ical_subscriptions
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Proposals => old!(
-                r#"select rowid as "place!", id, content as sealed from proposals
+                r#"select rowid as "place!", org_id, id, content as sealed from proposals
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Responses => old!(
-                r#"select rowid as "place!", response_id as "id!", remark as "sealed!" from proposal_participants
+                r#"select rowid as "place!", org_id, response_id as "id!", remark as "sealed!" from proposal_participants
                      where rowid > ?2 and substr(remark, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::BookingPages => old!(
-                r#"select rowid as "place!", id, content as sealed from booking_pages
+                r#"select rowid as "place!", org_id, id, content as sealed from booking_pages
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Bookings => old!(
-                r#"select rowid as "place!", id, guest as sealed from bookings
+                r#"select rowid as "place!", org_id, id, guest as sealed from bookings
                      where rowid > ?2 and substr(guest, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Letters => old!(
-                r#"select rowid as "place!", id, content as sealed from letters
+                r#"select rowid as "place!", org_id, id, content as sealed from letters
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::LetterRecords => old!(
-                r#"select rowid as "place!", id, envelope as sealed from letter_records
+                r#"select rowid as "place!", org_id, id, envelope as sealed from letter_records
                      where rowid > ?2 and substr(envelope, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::ConnectionTokens => old!(
-                r#"select rowid as "place!", id, tokens as sealed from calendar_connections
+                r#"select rowid as "place!", org_id, id, tokens as sealed from calendar_connections
                      where rowid > ?2 and substr(tokens, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::ConnectionLabels => old!(
-                r#"select rowid as "place!", id, label as "sealed!" from calendar_connections
+                r#"select rowid as "place!", org_id, id, label as "sealed!" from calendar_connections
                      where rowid > ?2 and substr(label, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::ExternalCalendars => old!(
-                r#"select rowid as "place!", id, content as sealed from external_calendars
+                r#"select rowid as "place!", org_id, id, content as sealed from external_calendars
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::FeedTokens => old!(
-                r#"select rowid as "place!", id, feed_token as sealed from calendars
+                r#"select rowid as "place!", org_id, id, feed_token as sealed from calendars
                      where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::AgentMetadata => old!(
-                r#"select rowid as "place!", id, metadata as sealed from agents
+                r#"select rowid as "place!", org_id, id, metadata as sealed from agents
                      where rowid > ?2 and substr(metadata, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::CalendarMetadata => old!(
-                r#"select rowid as "place!", id, metadata as sealed from calendars
+                r#"select rowid as "place!", org_id, id, metadata as sealed from calendars
                      where rowid > ?2 and substr(metadata, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
             SealedColumn::Answers => old!(
-                r#"select rowid as "place!", scope as id, body as "sealed!" from idempotent_answers
+                r#"select rowid as "place!", org_id, scope as id, body as "sealed!" from idempotent_answers
                      where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
         }
@@ -153,10 +163,7 @@ impl SqliteStore {
             };
         }
         let replaced = match column {
-            SealedColumn::Events => replaced!(
-                "update events set content = renewed.value ->> 2 from json_each(?1) renewed
-                     where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)"
-            ),
+            SealedColumn::Events => replace_events(&mut writing.connection, rows).await,
             SealedColumn::Outbox => replaced!(
                 "update outbox set payload = renewed.value ->> 2 from json_each(?1) renewed
                      where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)"
@@ -231,4 +238,36 @@ impl SqliteStore {
         };
         writing.done(replaced).await.map(|_| ())
     }
+}
+
+/// Replaces the contents of events, and the digests of their metadata.
+async fn replace_events(connection: &mut SqliteConnection, rows: &str) -> Result<SqliteQueryResult, sqlx::Error> {
+    let mut transaction = connection.begin_with("begin immediate").await?;
+    let replaced = sqlx::query!(
+        "update events set content = renewed.value ->> 2, indexed_version = events.version from json_each(?1) renewed
+         where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)",
+        rows
+    )
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query!(
+        "delete from event_metadata where (org_id, event_id) in (
+            select e.org_id, e.id from json_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
+            where e.content = (renewed.value ->> 2))",
+        rows
+    )
+    .execute(&mut *transaction)
+    .await?;
+    sqlx::query!(
+        "insert into event_metadata (org_id, event_id, digest, calendar_id)
+         select e.org_id, e.id, digest.value, e.calendar_id
+         from json_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
+            cross join json_each(renewed.value, '$[4]') digest
+         where e.content = (renewed.value ->> 2) and e.deleted_at is null",
+        rows
+    )
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(replaced)
 }

@@ -88,6 +88,14 @@ impl FieldCipher for TestCipher {
     fn writing_prefix(&self) -> String {
         format!("{VERSION}.{}.", self.lock().writing)
     }
+
+    fn digest(&self, plain: &[u8]) -> i64 {
+        digest(&self.lock().writing, plain)
+    }
+
+    fn digests(&self, plain: &[u8]) -> Vec<i64> {
+        self.lock().reading.iter().map(|key| digest(key, plain)).collect()
+    }
 }
 
 /// The bytes combined with a mask that depends on the key and the nonce. Masking twice restores them.
@@ -95,6 +103,10 @@ fn masked(key: &str, nonce: [u8; 8], bytes: &[u8]) -> Vec<u8> {
     let mut mask = vec![0; bytes.len()];
     SeededEntropy::new(mix(START, key.as_bytes().iter().chain(&nonce))).fill(&mut mask);
     bytes.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect()
+}
+
+fn digest(key: &str, plain: &[u8]) -> i64 {
+    mix(mix(START, key.as_bytes()), plain).cast_signed()
 }
 
 fn check_sum(key: &str, place: Place, nonce: [u8; 8], plain: &[u8]) -> [u8; 8] {

@@ -40,6 +40,7 @@ pub mod changes;
 pub mod claims;
 pub mod commit;
 pub mod context;
+pub mod event_metadata;
 pub mod events;
 pub mod feeds;
 pub mod holds;
@@ -175,6 +176,13 @@ macro_rules! conformance_cases {
                 events_are_listed_by_scope,
                 events_are_listed_by_filter,
                 scheduling_raises_the_revision_once_per_change_set,
+            }
+            event_metadata {
+                events_are_listed_by_metadata,
+                instances_are_listed_by_metadata,
+                the_metadata_index_follows_changes,
+                the_first_entries_are_indexed,
+                events_of_an_earlier_release_are_indexed,
             }
             feeds {
                 feeds_are_found_by_their_token,

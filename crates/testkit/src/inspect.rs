@@ -20,6 +20,13 @@ pub trait Inspect: Send + Sync {
     /// How much has been charged to a metric in a month; 0 if nothing was.
     async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64;
 
+    /// How many entries of metadata the index of an organization's events has.
+    async fn indexed_entries(&self, org: OrgId) -> usize;
+
+    /// Leaves the organization's events as if nodes of an earlier release had written them last: the index has other
+    /// entries than they do.
+    async fn unindex(&self, org: OrgId);
+
     /// How many answers are stored, of all organizations, expired ones included.
     async fn answers(&self) -> usize;
 }

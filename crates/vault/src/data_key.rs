@@ -5,9 +5,11 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
+use hmac::{Hmac, Mac as _};
 use kalends_app::ports::{DataKeyState, SEALED, WrappedDataKey};
 use kalends_kernel::{DataKeyId, Entropy, random_bytes};
 use kalends_time::Timestamp;
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{MasterKeys, VaultError, master::MasterKey};
@@ -25,6 +27,16 @@ pub(crate) struct DataKey {
     /// The ID as written in sealed values.
     pub(crate) name: String,
     pub(crate) cipher: XChaCha20Poly1305,
+    /// The key of the hashes by which values are found, derived from the data key.
+    of_digests: Zeroizing<[u8; KEY]>,
+}
+
+impl DataKey {
+    /// The keyed hash of `plain`, cut to 64 bits. Nobody without the key can look for two values with the same hash.
+    pub(crate) fn digest(&self, plain: &[u8]) -> i64 {
+        let [a, b, c, d, e, f, g, h, ..] = hmac(&self.of_digests, plain);
+        i64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
 }
 
 /// A fresh data key, wrapped under the current master key.
@@ -43,14 +55,27 @@ pub(crate) fn generate(
 
 /// Unwraps a data key.
 pub(crate) fn unwrap(row: &WrappedDataKey, masters: &MasterKeys) -> Result<DataKey, VaultError> {
-    let key = unwrap_bytes(row, masters)?;
-    let cipher = XChaCha20Poly1305::new_from_slice(&key).map_err(|_| VaultError::Damaged { key: row.id })?;
-    Ok(DataKey { id: row.id, name: row.id.to_string(), cipher })
+    let bytes = unwrap_bytes(row, masters)?;
+    let key = <&[u8; KEY]>::try_from(bytes.as_slice()).map_err(|_| VaultError::Damaged { key: row.id })?;
+    let cipher = XChaCha20Poly1305::new(key.into());
+    // A key of its own: no key serves two algorithms.
+    let of_digests = Zeroizing::new(hmac(key, b"digests"));
+    Ok(DataKey { id: row.id, name: row.id.to_string(), cipher, of_digests })
 }
 
 /// Wraps the same data key under the current master key.
 pub(crate) fn rewrap(row: &WrappedDataKey, masters: &MasterKeys, entropy: &dyn Entropy) -> Result<String, VaultError> {
     wrap(row.id, &unwrap_bytes(row, masters)?, masters.current(), entropy)
+}
+
+/// HMAC-SHA256 (RFC 2104).
+fn hmac(key: &[u8; KEY], text: &[u8]) -> [u8; 32] {
+    // A short key is padded with zeros to the length of a block.
+    let mut block = Zeroizing::new([0; 64]);
+    block[..KEY].copy_from_slice(key);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new((&*block).into());
+    mac.update(text);
+    mac.finalize().into_bytes().0
 }
 
 fn wrap(id: DataKeyId, key: &[u8], master: &MasterKey, entropy: &dyn Entropy) -> Result<String, VaultError> {

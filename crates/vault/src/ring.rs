@@ -177,6 +177,14 @@ impl FieldCipher for KeyRing {
     fn writing_prefix(&self) -> String {
         format!("{}{}.", data_key::VERSION, self.present().writing.name)
     }
+
+    fn digest(&self, plain: &[u8]) -> i64 {
+        self.present().writing.digest(plain)
+    }
+
+    fn digests(&self, plain: &[u8]) -> Vec<i64> {
+        self.present().all.iter().map(|key| key.digest(plain)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +266,27 @@ mod tests {
             table.fail_after(0);
             assert!(node.refresh().await.is_err());
             assert_eq!(node.open(PLACE, &value).unwrap(), b"text");
+        });
+    }
+
+    #[test]
+    fn a_digest_is_found_under_every_key_of_the_ring() {
+        run(async {
+            let table = Arc::new(MemoryTable::default());
+            let before = ring(&table, "a").await.unwrap();
+            let (old, other) = (before.digest(b"text"), before.digest(b"texts"));
+            assert_ne!(old, other);
+            assert_eq!(before.digests(b"text"), [old]);
+            let entropy = crate::stand_ins::SeededEntropy::default();
+            let masters = crate::stand_ins::masters("a");
+            let next = data_key::generate(&masters, DataKeyState::Reading, StillClock.now(), &entropy).unwrap();
+            table.add_data_key(&next, false).await.unwrap();
+            table.write_with(next.id).await.unwrap();
+            let after = ring(&table, "a").await.unwrap();
+            assert_ne!(after.digest(b"text"), old, "the hash depends on the key");
+            let found = after.digests(b"text");
+            assert!(found.len() == 2 && found.contains(&old) && found.contains(&after.digest(b"text")), "{found:?}");
+            assert!(after.digests(b"").iter().all(|digest| !found.contains(digest)));
         });
     }
 

@@ -268,6 +268,8 @@ error_codes! {
     UploadsBusy = "uploads_busy" [503],
     /// An email that must be sent first was not accepted. Nothing has changed.
     MailUnavailable = "mail_unavailable" [503],
+    /// Older events cannot be found by their metadata yet: they are still being indexed after an upgrade.
+    MetadataNotIndexed = "metadata_not_indexed" [503],
 }
 
 impl ErrorCode {

@@ -1,6 +1,6 @@
 //! Events.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId};
 use kalends_time::Timestamp;
@@ -20,7 +20,7 @@ mod batch;
 mod parse;
 pub use batch::{CreateEventBatch, EventBatch};
 #[cfg(feature = "parse")]
-pub use parse::Listing;
+pub use parse::{Listing, MAPS};
 
 /// An event.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -343,6 +343,11 @@ pub struct ListEvents {
     pub status: Option<EventStatus>,
     /// Only events from this source.
     pub source: Option<EventSource>,
+    /// Only events with this metadata, as `metadata.KEY=VALUE` or `metadata[KEY]=VALUE`, at most 10. The value is
+    /// compared with a text, a number or a boolean at the top level.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[param(required = false, style = DeepObject, explode)]
+    pub metadata: BTreeMap<String, String>,
     /// Whether to list the instances of series instead of the series themselves. The list then contains every event
     /// and instance that overlaps the time from `start_after` to `start_before`, and both parameters are required.
     #[param(default = false)]

@@ -150,7 +150,7 @@ pub use {
     connections::{WantedGrant, provider_names},
     console::CheckedConsoleSignUp,
     error_codes::ErrorCode,
-    event::Listing,
+    event::{Listing, MAPS},
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
     mail::MailQuery,

@@ -59,6 +59,15 @@ pub const DUTIES: &[Duty] = &[
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.seed_timers(TIMERS_AT_ONCE).await.map(Done::swept) }),
     },
+    // Each event is indexed when it is written. During a rolling upgrade, nodes of the earlier release write events
+    // without that.
+    Duty {
+        name: "metadata_index",
+        failure: "cannot index the metadata of events of an earlier release",
+        period: Duration::from_secs(5),
+        rest: PURGE_REST,
+        run: |app| Box::pin(async move { app.index_metadata(PURGE_AT_ONCE).await.map(Done::swept) }),
+    },
     // The period is the longest time before a due claim takes effect.
     Duty {
         name: "claims",

@@ -11,7 +11,7 @@ use kalends_calendars::{
     Calendar, Event, EventPatch, Moment, Patch, SeriesScope,
     ports::{EventScope, InstanceFilter, Instances as _},
 };
-use kalends_kernel::{EventId, KeyId, Page, RequestId};
+use kalends_kernel::{EventId, KeyId, MetadataFilter, Page, RequestId};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings, span},
@@ -215,7 +215,7 @@ impl Stage {
     /// What the store lists.
     async fn listed(&self) -> Vec<Shown> {
         let window = Span::new(Timestamp::EPOCH, Timestamp::EPOCH + SignedDuration::days(40_000)).unwrap();
-        let filter = InstanceFilter { window, status: None, source: None };
+        let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
         let scope = EventScope::Calendar(self.calendar.id);
         let page = Page { limit: 200, offset: 0 };
         let listed = self.store.list_instances(self.organization.id, scope, filter, page).await.unwrap().unwrap();

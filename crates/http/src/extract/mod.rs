@@ -7,6 +7,7 @@ mod from_provider;
 mod if_match;
 mod if_none_match;
 mod message;
+mod parameters;
 mod path;
 mod places;
 mod query;

@@ -3,10 +3,13 @@
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use kalends_kernel::{FieldError, Locale};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IntoDeserializer as _},
+};
 use url::form_urlencoded;
 
-use super::{shape::Shaped, unknown::field_error};
+use super::{parameters::Parameters, shape::Shaped, unknown::field_error};
 use crate::error::ApiError;
 
 /// The maximum number of parameters in a query.
@@ -43,6 +46,7 @@ pub(crate) fn check_query_beside_form(query: Option<&str>) -> Result<(), ApiErro
 }
 
 fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+    let mut parameters = Parameters::default();
     for (count, (name, value)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
         if count >= PARAMETERS_MAX {
             let message = format!("must contain at most {PARAMETERS_MAX} parameters");
@@ -52,9 +56,9 @@ fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         if name.contains('\u{fffd}') || value.contains('\u{fffd}') || value.contains('\0') {
             return Err(FieldError::new("query", "must be percent-encoded UTF-8 without NUL").into());
         }
+        parameters.add(name, value)?;
     }
-    let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-    serde_path_to_error::deserialize(Shaped::query(parameters)).map_err(|error| {
+    serde_path_to_error::deserialize(Shaped::query(parameters.into_deserializer())).map_err(|error| {
         let path = error.path().to_string();
         let mut found = field_error(&path, &error.into_inner().to_string());
         if found.param == "body" {
@@ -139,6 +143,35 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let (param, message) = refusal::<wire::ListCalendars>("include=some");
         assert_eq!((param.as_str(), message.as_str()), ("include", "must be all, got \"some\""));
+    }
+
+    #[rstest]
+    #[case::no_key("metadata=a", "metadata", "must name a key, as in metadata.project=apollo")]
+    #[case::empty_key("metadata.=a", "metadata", "must name a key, as in metadata.project=apollo")]
+    #[case::empty_key_in_brackets("metadata[]=a", "metadata", "must name a key, as in metadata.project=apollo")]
+    #[case::twice("metadata.a=1&limit=1&metadata.a=2", "metadata.a", "must be given once")]
+    #[case::twice_in_two_forms("metadata.a=1&metadata%5Ba%5D=1", "metadata.a", "must be given once")]
+    #[case::not_the_name("metadatas.a=1", "metadatas.a", "is not known; did you mean metadata?")]
+    #[case::open_bracket("metadata[a=1", "metadata[a", "is not known; did you mean metadata?")]
+    fn invalid_filters_are_named(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
+        let error = match parse::<wire::ListEvents>(query) {
+            Ok(read) => read.parse(kalends_time::Timestamp::EPOCH).map(|_| ()).unwrap_err().first(),
+            Err(ApiError::Refused(Refusal::Invalid(errors))) => errors.first(),
+            Err(other) => panic!("{other:?}"),
+        };
+        assert_eq!((error.param.as_str(), error.message.as_str()), (param, message), "{query}");
+    }
+
+    #[test]
+    fn a_map_is_read_from_its_entries() {
+        let query = "metadata.project=apollo+11&limit=5&metadata[a%26b]=%3D1&metadata.x.y=&status=confirmed";
+        let Ok(read) = parse::<wire::ListEvents>(query) else { panic!("is refused") };
+        let pairs: Vec<_> = read.metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(pairs, [("a&b", "=1"), ("project", "apollo 11"), ("x.y", "")]);
+        assert_eq!((read.limit, read.status.is_some()), (Some(5), true));
+        let (param, message) = refusal::<wire::ListCalendars>("metadata.a=1");
+        assert_eq!(param, "metadata");
+        assert!(message.starts_with("is not known"), "{message}");
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub(super) fn request(
             (Place::Query, Some(Value::Array(several))) => {
                 query.extend_pairs(several.iter().map(|value| (name, text(value))));
             }
+            (Place::Query, Some(Value::Object(entries))) => {
+                query.extend_pairs(entries.iter().map(|(key, value)| (format!("{name}.{key}"), text(value))));
+            }
             (Place::Query, Some(value)) => {
                 query.append_pair(name, &text(&value));
             }

@@ -10,6 +10,7 @@ use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::event_metadata::Digests;
 use super::{
     busy_days, moves,
     reservations::{self, Revisions},
@@ -477,11 +478,11 @@ async fn create_events(
     sqlx::query!(
         "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
              version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
-             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent)
+             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent, indexed_version)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
              $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
              $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[], $21::smallint[],
-             $22::text[], $23::uuid[], $24::bigint[], $25::boolean[])",
+             $22::text[], $23::uuid[], $24::bigint[], $25::boolean[], $11::bigint[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -508,9 +509,9 @@ async fn create_events(
         &columns.revisions,
         &columns.transparent,
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    Digests::of(writes).add(connection).await
 }
 
 /// Writes all of an event except its calendar, its source, its creation, its series and its hold set: these never
@@ -525,20 +526,31 @@ async fn update_events(
     }
     let columns = EventColumns::of(writes, revisions)?;
     let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();
-    let written = sqlx::query!(
-        "UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
-             all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
-             updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
-             recurrence = row.recurrence, reaches = row.reaches, hold_expires_at = row.hold_expires_at,
-             hold_priority = row.hold_priority, hold_scope = row.hold_scope, revision = row.revision,
-             transparent = row.transparent
-         FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-                 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
-                 $15::bigint[], $16::bigint[], $17::smallint[], $18::text[], $19::bigint[], $20::boolean[])
-             AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
-                 deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope,
-                 revision, transparent)
-         WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen",
+    let digests = Digests::of(writes);
+    let written = sqlx::query_scalar!(
+        r#"WITH written AS (
+             UPDATE events SET content = row.content, start_at = row.start_at, end_at = row.end_at,
+                 all_day = row.all_day, status = row.status, reminders = row.reminders, version = row.version,
+                 updated_at = row.updated_at, deleted_at = row.deleted_at, busy = row.busy,
+                 recurrence = row.recurrence, reaches = row.reaches, hold_expires_at = row.hold_expires_at,
+                 hold_priority = row.hold_priority, hold_scope = row.hold_scope, revision = row.revision,
+                 transparent = row.transparent, indexed_version = row.version
+             FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
+                     $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bytea[], $14::text[],
+                     $15::bigint[], $16::bigint[], $17::smallint[], $18::text[], $19::bigint[], $20::boolean[])
+                 AS row (org_id, id, seen, content, start_at, end_at, all_day, status, reminders, version, updated_at,
+                     deleted_at, busy, recurrence, reaches, hold_expires_at, hold_priority, hold_scope,
+                     revision, transparent)
+             WHERE events.org_id = row.org_id AND events.id = row.id AND events.version = row.seen
+             RETURNING events.org_id, events.id
+         ), gone AS (
+             DELETE FROM event_metadata m USING written
+             WHERE m.org_id = written.org_id AND m.event_id = written.id AND NOT EXISTS (
+                 SELECT 1 FROM unnest($21::uuid[], $22::uuid[], $23::bigint[]) AS kept (org_id, id, digest)
+                 WHERE kept.org_id = m.org_id AND kept.id = m.event_id AND kept.digest = m.digest
+             )
+         )
+         SELECT count(*) AS "written!" FROM written"#,
         &columns.orgs,
         &columns.ids,
         &seen as &[Option<i64>],
@@ -559,10 +571,14 @@ async fn update_events(
         &columns.hold_scopes as &[Option<&'static str>],
         &columns.revisions,
         &columns.transparent,
+        &digests.orgs,
+        &digests.events,
+        &digests.digests,
     )
-    .execute(connection)
+    .fetch_one(&mut *connection)
     .await?;
-    all_written(written.rows_affected(), writes.len())
+    all_written(written.cast_unsigned(), writes.len())?;
+    digests.add(connection).await
 }
 
 /// The parameters that both statements on events take.

@@ -12,6 +12,7 @@ pub(crate) mod bridge;
 mod busy_days;
 pub(crate) mod calendars;
 mod claims;
+mod event_metadata;
 mod grants;
 pub(crate) mod letters;
 mod moves;

@@ -68,6 +68,16 @@ pub(super) async fn apply(
     )
     .execute(&mut *connection)
     .await?;
+    sqlx::query!(
+        "UPDATE event_metadata m SET calendar_id = row.calendar_id
+         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS row (org_id, event_id, calendar_id)
+         WHERE m.org_id = row.org_id AND m.event_id = row.event_id",
+        &orgs,
+        &ids,
+        &calendars,
+    )
+    .execute(&mut *connection)
+    .await?;
     // An event that comes back is on its calendar again.
     sqlx::query!(
         "DELETE FROM moved_events m

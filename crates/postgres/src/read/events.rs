@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
 use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
+use kalends_rows::WantedMetadata;
 use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
@@ -78,10 +79,12 @@ impl Events for PostgresStore {
         filter: EventFilter,
         page: Page,
     ) -> Result<Listed<Event>, StoreError> {
-        let filter = Bounds::of(filter);
-        match scope {
-            EventScope::Calendar(calendar) => self.events_of_calendar(org, calendar, filter, page).await,
-            EventScope::Agent(agent) => self.events_of_agent(org, agent, filter, page).await,
+        let wanted = WantedMetadata::of(org, &filter.metadata, &*self.cipher);
+        let filter = Bounds::of(&filter);
+        match (scope, wanted) {
+            (_, Some(wanted)) => self.events_by_metadata(org, scope, filter, &wanted, page).await,
+            (EventScope::Calendar(calendar), None) => self.events_of_calendar(org, calendar, filter, page).await,
+            (EventScope::Agent(agent), None) => self.events_of_agent(org, agent, filter, page).await,
         }
     }
 
@@ -150,17 +153,17 @@ impl Events for PostgresStore {
 }
 
 /// A filter as parameters: a missing bound becomes one that always holds, so that the index is used for every filter.
-struct Bounds {
-    from: i64,
-    before: i64,
-    status: Option<&'static str>,
+pub(super) struct Bounds {
+    pub(super) from: i64,
+    pub(super) before: i64,
+    pub(super) status: Option<&'static str>,
     /// The time at which the status is evaluated; `None` if the filter has no status.
-    now: Option<i64>,
-    source: Option<&'static str>,
+    pub(super) now: Option<i64>,
+    pub(super) source: Option<&'static str>,
 }
 
 impl Bounds {
-    fn of(filter: EventFilter) -> Self {
+    fn of(filter: &EventFilter) -> Self {
         Self {
             from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
             before: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),

@@ -9,10 +9,12 @@ use kalends_calendars::{
     page_of_instances,
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_rows::WantedMetadata;
 use kalends_time::{Span, Timestamp};
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
+use super::event_metadata::events_with;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{EventRow, RepeatingRow};
@@ -65,11 +67,16 @@ impl Instances for PostgresStore {
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
         let mut connection = self.connections.acquire().await.map_err(store_error)?;
-        // All three statements see the same snapshot.
+        // All statements see the same snapshot.
         let mut snapshot =
             connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
-        let repeating = series_in(&mut snapshot, org, scope, filter).await?;
-        let single_events = single_events_in(&mut snapshot, org, scope, filter).await?;
+        let mut repeating = series_in(&mut snapshot, org, scope, &filter).await?;
+        let mut single_events = single_events_in(&mut snapshot, org, scope, &filter).await?;
+        if let Some(wanted) = WantedMetadata::of(org, &filter.metadata, &*self.cipher) {
+            let matching = events_with(&mut snapshot, org, scope, &wanted).await?;
+            repeating.retain(|series| matching.contains(&series.id));
+            single_events.retain(|single| matching.contains(&single.id));
+        }
         let listed = page_of_instances(&repeating, &single_events, filter.window, page);
         let rows = match &listed {
             Some(listed) => rows_of(&mut snapshot, org, &listed.data).await?,
@@ -139,7 +146,7 @@ impl Instances for PostgresStore {
 }
 
 /// A scope as the two parameters of a statement: a calendar or an agent.
-const fn ids(scope: EventScope) -> (Option<Uuid>, Option<Uuid>) {
+pub(super) const fn ids(scope: EventScope) -> (Option<Uuid>, Option<Uuid>) {
     match scope {
         EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
         EventScope::Agent(agent) => (None, Some(agent.uuid())),
@@ -150,7 +157,7 @@ async fn series_in(
     snapshot: &mut PgConnection,
     org: OrgId,
     scope: EventScope,
-    filter: InstanceFilter,
+    filter: &InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
     let (calendar, agent) = ids(scope);
     // The subquery that ends with OFFSET is evaluated for each calendar; otherwise Postgres may read all series of
@@ -196,7 +203,7 @@ async fn single_events_in(
     snapshot: &mut PgConnection,
     org: OrgId,
     scope: EventScope,
-    filter: InstanceFilter,
+    filter: &InstanceFilter,
 ) -> Result<Vec<SingleInstance>, StoreError> {
     let (calendar, agent) = ids(scope);
     let records = sqlx::query!(

@@ -13,6 +13,7 @@ mod busy;
 mod calendars;
 mod changes;
 mod claims;
+mod event_metadata;
 mod events;
 mod feeds;
 mod holds;

@@ -89,6 +89,21 @@ impl Inspect for Behind {
         used.unwrap_or(0).try_into().unwrap()
     }
 
+    async fn indexed_entries(&self, org: OrgId) -> usize {
+        let count = sqlx::query_scalar("SELECT count(*) FROM event_metadata WHERE org_id = $1").bind(org.uuid());
+        let count: i64 = count.fetch_one(&self.pool).await.unwrap();
+        count.try_into().unwrap()
+    }
+
+    async fn unindex(&self, org: OrgId) {
+        for statement in [
+            "UPDATE events SET indexed_version = NULL WHERE org_id = $1",
+            "UPDATE event_metadata SET digest = digest + 1 WHERE org_id = $1",
+        ] {
+            sqlx::query(statement).bind(org.uuid()).execute(&self.pool).await.unwrap();
+        }
+    }
+
     async fn answers(&self) -> usize {
         self.count("SELECT count(*) FROM idempotent_answers").await.try_into().unwrap()
     }

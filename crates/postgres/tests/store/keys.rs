@@ -6,8 +6,8 @@ use kalends_app::ChangeSet;
 use kalends_app::ports::StoredAnswers as _;
 use kalends_app::ports::{Commit as _, CommitError, DataKeyState, KeyTable as _, Reseal as _, WrappedDataKey};
 use kalends_calendars::Event;
-use kalends_calendars::ports::Events as _;
-use kalends_kernel::{DataKeyId, StoreError};
+use kalends_calendars::ports::{EventFilter, EventScope, Events as _};
+use kalends_kernel::{DataKeyId, Metadata, MetadataFilter, Page, StoreError};
 use kalends_postgres::Database;
 use kalends_testkit::Inspect as _;
 use kalends_testkit::fixtures::{Compose as _, Fixtures, span};
@@ -94,8 +94,10 @@ async fn everything_is_resealed_while_it_changes() {
     let nine_to_ten = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z");
     let mut events = Vec::new();
     let mut answers = Vec::new();
-    for _ in 0..120 {
-        let (event, answer) = (bench.make.event(&calendar, nine_to_ten), bench.make.answer());
+    for number in 0..120 {
+        let metadata = Metadata::from_json(&format!(r#"{{"number":{number}}}"#)).unwrap();
+        let event = Event { metadata, ..bench.make.event(&calendar, nine_to_ten) };
+        let answer = bench.make.answer();
         let changes = ChangeSet::new(org).create(&event).message(bench.make.message(org)).answer(answer.clone());
         bench.commit(changes).await;
         events.push(event);
@@ -128,6 +130,11 @@ async fn everything_is_resealed_while_it_changes() {
     for (index, event) in events.iter().enumerate() {
         let found = bench.store.find_event(org, event.id).await.unwrap().unwrap().event;
         assert_eq!(found.title, if index < 40 { "Retro" } else { "Standup" });
+        let metadata = MetadataFilter::parse("", [("number", index.to_string().as_str())]).unwrap();
+        let filter = EventFilter { metadata, ..EventFilter::default() };
+        let scope = EventScope::Calendar(calendar.id);
+        let listed = bench.store.list_events(org, scope, filter, Page::default()).await.unwrap();
+        assert_eq!(listed.data, [found], "the metadata is found under the new key");
     }
     for answer in answers {
         let found = bench.store.find_answer(answer.scope, answer.created_at).await.unwrap();

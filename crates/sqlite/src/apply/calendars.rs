@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     busy_days::Touched,
-    moves,
+    event_metadata, moves,
     reservations::{self, Revisions, revision_of},
     rules, timers,
 };
@@ -362,8 +362,9 @@ async fn create_events(
     revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
-    let rows: Vec<_> = written_events(group)
-        .filter(|write| write.seen.is_none())
+    let writes: Vec<EventWrite<'_>> = written_events(group).filter(|write| write.seen.is_none()).collect();
+    let rows: Vec<_> = writes
+        .iter()
         .inspect(|write| touched.created(write.event))
         .map(|EventWrite { event, content, .. }| {
             let (recurrence, reaches, series, original_start) = series_columns(event);
@@ -401,18 +402,18 @@ async fn create_events(
     sqlx::query!(
         "insert or fail into events (org_id, id, calendar_id, content, start_at, end_at, busy, all_day, status, source,
             reminders, version, created_at, updated_at, deleted_at, recurrence, reaches, series_id, original_start,
-            hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent)
+            hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent, indexed_version)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> '$[2][0]'), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
             value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
             value ->> '$[15][3]', value ->> '$[15][4]', value ->> '$[15][5]', value ->> '$[15][6]',
-            unhex(value ->> '$[15][7]'), value ->> '$[2][1]', value ->> '$[2][2]'
+            unhex(value ->> '$[15][7]'), value ->> '$[2][1]', value ->> '$[2][2]', value ->> 11
          from json_each(?1)",
         rows
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(())
+    event_metadata::add(connection, &writes).await
 }
 
 /// Writes all of an event except its calendar, its creation, its series and its hold set: these never change, except
@@ -460,15 +461,17 @@ async fn update_events(
             reminders = row.value ->> 8, version = row.value ->> 9, updated_at = row.value ->> 10,
             deleted_at = row.value ->> 11, recurrence = row.value ->> '$[12][0]', reaches = row.value ->> '$[12][1]',
             hold_expires_at = row.value ->> '$[13][0]', hold_priority = row.value ->> '$[13][1]',
-            hold_scope = row.value ->> '$[13][2]', revision = row.value ->> 14, transparent = row.value ->> 15
+            hold_scope = row.value ->> '$[13][2]', revision = row.value ->> 14, transparent = row.value ->> 15,
+            indexed_version = row.value ->> 9
          from json_each(?1) row
          where events.org_id = unhex(row.value ->> '$[0][0]') and events.id = unhex(row.value ->> '$[0][1]')
             and events.calendar_id = unhex(row.value ->> '$[0][2]') and events.version = (row.value ->> '$[0][3]')",
         rows
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    fresh(updated.rows_affected(), count)
+    fresh(updated.rows_affected(), count)?;
+    event_metadata::replace(connection, &writes).await
 }
 
 /// The repetition as columns: recurrence, reaches, series_id and original_start.

@@ -15,6 +15,7 @@ pub(crate) mod busy_days;
 pub(crate) mod calendars;
 mod claims;
 mod connections;
+mod event_metadata;
 pub(crate) mod letters;
 mod moves;
 pub(crate) mod outbox;

@@ -6,6 +6,7 @@ use kalends_calendars::{
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
+use kalends_rows::WantedMetadata;
 use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
@@ -18,17 +19,17 @@ use crate::{
 };
 
 /// A filter as parameters of the statements.
-struct Filter {
-    from: i64,
-    to: i64,
-    status: Option<&'static str>,
+pub(super) struct Filter {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub(super) status: Option<&'static str>,
     /// The time at which the status is evaluated; `None` if the filter has no status.
-    now: Option<i64>,
-    source: Option<&'static str>,
+    pub(super) now: Option<i64>,
+    pub(super) source: Option<&'static str>,
 }
 
-impl From<EventFilter> for Filter {
-    fn from(filter: EventFilter) -> Self {
+impl From<&EventFilter> for Filter {
+    fn from(filter: &EventFilter) -> Self {
         Self {
             // Without a bound the range is unbounded, so the index on starts always applies.
             from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
@@ -97,9 +98,12 @@ impl Events for SqliteStore {
         filter: EventFilter,
         page: Page,
     ) -> Result<Listed<Event>, StoreError> {
-        let Listed { data, total } = match scope {
-            EventScope::Calendar(calendar) => self.events_of_calendar(org, calendar, filter.into(), page).await?,
-            EventScope::Agent(agent) => self.events_of_agent(org, agent, filter.into(), page).await?,
+        let wanted = WantedMetadata::of(org, &filter.metadata, self.cipher.as_ref());
+        let filter = Filter::from(&filter);
+        let Listed { data, total } = match (scope, wanted) {
+            (_, Some(wanted)) => self.events_by_metadata(org, scope, filter, &wanted, page).await?,
+            (EventScope::Calendar(calendar), None) => self.events_of_calendar(org, calendar, filter, page).await?,
+            (EventScope::Agent(agent), None) => self.events_of_agent(org, agent, filter, page).await?,
         };
         Ok(Listed { data: self.read_events(org, data)?, total })
     }

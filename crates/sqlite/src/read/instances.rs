@@ -9,9 +9,11 @@ use kalends_calendars::{
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG, SearchFilter},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_rows::WantedMetadata;
 use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 
+use super::event_metadata::events_with;
 use crate::{
     SqliteStore,
     error::store_error,
@@ -74,8 +76,13 @@ impl Instances for SqliteStore {
     ) -> Result<Option<Listed<Event>>, StoreError> {
         let found = self
             .snapshot(async |snapshot| {
-                let repeating = series_in(snapshot, org, scope, filter).await?;
-                let single_events = single_events_in(snapshot, org, scope, filter).await?;
+                let mut repeating = series_in(snapshot, org, scope, &filter).await?;
+                let mut single_events = single_events_in(snapshot, org, scope, &filter).await?;
+                if let Some(wanted) = WantedMetadata::of(org, &filter.metadata, self.cipher.as_ref()) {
+                    let matching = events_with(snapshot, org, scope, &wanted).await?;
+                    repeating.retain(|series| matching.contains(&series.id));
+                    single_events.retain(|single| matching.contains(&single.id));
+                }
                 let Some(listed) = page_of_instances(&repeating, &single_events, filter.window, page) else {
                     return Ok(None);
                 };
@@ -210,7 +217,7 @@ pub(super) async fn series_around(
 }
 
 /// A scope as the two parameters of a statement: a calendar or an agent.
-const fn ids(scope: EventScope) -> (Option<uuid::Uuid>, Option<uuid::Uuid>) {
+pub(super) const fn ids(scope: EventScope) -> (Option<uuid::Uuid>, Option<uuid::Uuid>) {
     match scope {
         EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
         EventScope::Agent(agent) => (None, Some(agent.uuid())),
@@ -221,7 +228,7 @@ async fn series_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
     scope: EventScope,
-    filter: InstanceFilter,
+    filter: &InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
     let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
@@ -257,7 +264,7 @@ async fn single_events_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
     scope: EventScope,
-    filter: InstanceFilter,
+    filter: &InstanceFilter,
 ) -> Result<Vec<SingleInstance>, StoreError> {
     let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());

@@ -11,6 +11,7 @@ mod changes;
 mod claims;
 mod connection_links;
 mod connections;
+mod event_metadata;
 mod events;
 mod feeds;
 mod grants;

@@ -190,6 +190,12 @@ async fn a_panic_fails_its_batch_and_the_queue_continues() {
         fn writing_prefix(&self) -> String {
             self.0.writing_prefix()
         }
+        fn digest(&self, plain: &[u8]) -> i64 {
+            self.0.digest(plain)
+        }
+        fn digests(&self, plain: &[u8]) -> Vec<i64> {
+            self.0.digests(plain)
+        }
     }
     let scratch = Scratch::new().await;
     let store = SqliteStore::new(scratch.database.clone(), Arc::new(Panics(scratch.cipher.clone())));

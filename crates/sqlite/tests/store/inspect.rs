@@ -91,6 +91,25 @@ impl Inspect for SqliteInspect {
         used.map_or(0, |used| used.try_into().unwrap())
     }
 
+    async fn indexed_entries(&self, org: OrgId) -> usize {
+        let count: i64 = sqlx::query_scalar("select count(*) from event_metadata where org_id = ?1")
+            .bind(org.uuid())
+            .fetch_one(&mut *self.connection.lock().await)
+            .await
+            .unwrap();
+        count.try_into().unwrap()
+    }
+
+    async fn unindex(&self, org: OrgId) {
+        for statement in [
+            "update events set indexed_version = version - 1 where org_id = ?1",
+            "update event_metadata set digest = digest + 1 where org_id = ?1",
+        ] {
+            let mut connection = self.connection.lock().await;
+            sqlx::query(statement).bind(org.uuid()).execute(&mut *connection).await.unwrap();
+        }
+    }
+
     async fn answers(&self) -> usize {
         let count: i64 = sqlx::query_scalar("select count(*) from idempotent_answers")
             .fetch_one(&mut *self.connection.lock().await)

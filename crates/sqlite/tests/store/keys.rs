@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use kalends_app::ports::{Commit as _, DataKeyState, KeyTable as _, Reseal as _, StoredAnswers as _, WrappedDataKey};
-use kalends_calendars::{EventPatch, Patch, ports::Events as _};
-use kalends_kernel::{DataKeyId, StoreError};
+use kalends_calendars::{
+    Event, EventPatch, Patch,
+    ports::{EventFilter, EventScope, Events as _},
+};
+use kalends_kernel::{DataKeyId, Metadata, MetadataFilter, Page, StoreError};
 use kalends_testkit::{
     Inspect as _,
     fixtures::{Compose as _, Fixtures},
@@ -64,7 +67,9 @@ async fn everything_is_resealed_while_others_write() {
     let scratch = Scratch::new().await;
     let store = Arc::new(scratch.store());
     let calendar = scratch.calendar(&store).await;
-    let mut events: Vec<_> = (0..60).map(|_| scratch.event(&calendar)).collect();
+    let metadata = |number| Metadata::from_json(&format!(r#"{{"number":{number}}}"#)).unwrap();
+    let mut events: Vec<_> =
+        (0..60).map(|number| Event { metadata: metadata(number), ..scratch.event(&calendar) }).collect();
     let mut answers = Vec::new();
     for event in &events {
         let changes = scratch.addition(event);
@@ -93,6 +98,13 @@ async fn everything_is_resealed_while_others_write() {
     scratch.cipher.forget("first");
     for event in &events {
         assert_eq!(&store.find_event(event.org, event.id).await.unwrap().unwrap().event, event);
+    }
+    for (number, event) in events.iter().enumerate() {
+        let metadata = MetadataFilter::parse("", [("number", number.to_string().as_str())]).unwrap();
+        let filter = EventFilter { metadata, ..EventFilter::default() };
+        let scope = EventScope::Calendar(calendar.id);
+        let listed = store.list_events(event.org, scope, filter, Page::default()).await.unwrap();
+        assert_eq!(listed.data, std::slice::from_ref(event), "the metadata is found under the new key");
     }
     for answer in answers {
         assert_eq!(store.find_answer(answer.scope, answer.created_at).await.unwrap(), Some(answer));

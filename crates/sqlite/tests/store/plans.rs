@@ -49,7 +49,7 @@ async fn no_statement_reads_a_whole_table() {
         "from timers indexed by timers_again",
     ];
     // Indexes that hold only pending work.
-    let work = ["waiting_messages", "INDEX webhook_deliveries_pending"];
+    let work = ["waiting_messages", "INDEX webhook_deliveries_pending", "INDEX events_not_indexed"];
     let scratch = Scratch::new().await;
     let mut connection = scratch.plain().await;
     let statements = statements();
@@ -121,6 +121,25 @@ async fn the_hot_reads_use_their_indexes() {
                 "c USING INDEX calendars_feed_token_hash_unique (feed_token_hash=?)",
                 "c USING INDEX sqlite_autoindex_calendars_2 (feed_token=?)",
             ],
+        ),
+        (
+            vec!["m.event_id from calendars c", "limit ?11"],
+            vec![
+                "m USING COVERING INDEX event_metadata_by_digest (org_id=? AND calendar_id=? AND digest=?)",
+                "e USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)",
+            ],
+        ),
+        (
+            vec!["delete from event_metadata", "select unhex(value"],
+            vec!["event_metadata USING PRIMARY KEY (org_id=? AND event_id=?)"],
+        ),
+        (
+            vec!["e.indexed_version is not e.version)"],
+            vec!["event_metadata USING PRIMARY KEY (org_id=? AND event_id=?)"],
+        ),
+        (
+            vec!["select exists (select 1 from events where org_id = ?1 and indexed_version is not version)"],
+            vec!["events USING COVERING INDEX events_not_indexed (org_id=?)"],
         ),
         (vec!["(e.org_id, e.id) > (?1, ?2)"], vec!["e USING INDEX sqlite_autoindex_events_1 ((org_id,id)>(?,?))"]),
         (

@@ -317,7 +317,8 @@ pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
         for (start_after, start_before) in afters.iter().flat_map(|after| befores.map(|before| (*after, before))) {
             for (status, source) in statuses.iter().flat_map(|status| sources.map(|source| (*status, source))) {
                 let at = |status| StatusAt { status, now: scene.make.tick() };
-                let filter = EventFilter { start_after, start_before, status: status.map(at), source };
+                let filter =
+                    EventFilter { start_after, start_before, status: status.map(at), source, ..EventFilter::default() };
                 let expected: Vec<&Event> = made
                     .iter()
                     .filter(|event| scope != EventScope::Calendar(calendars[0].id) || event.calendar == calendars[0].id)
@@ -327,7 +328,7 @@ pub async fn events_are_listed_by_filter(store: &StoreUnderTest) {
                     .filter(|event| source.is_none_or(|source| event.source == source))
                     .collect();
                 let page = Page { limit: 2, offset: 1 };
-                let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
+                let listed = scene.store.list_events(scene.org, scope, filter.clone(), page).await.unwrap();
                 assert_eq!(listed.total, expected.len() as u64, "{scope:?} {filter:?}");
                 let on_page: Vec<&Event> = expected.into_iter().skip(1).take(2).collect();
                 assert_eq!(listed.data.iter().collect::<Vec<_>>(), on_page, "{scope:?} {filter:?}");

@@ -5,7 +5,7 @@ use kalends_calendars::{
     Agent, AgentStatus, Event, EventStatus, Hold, HoldScope, HoldSet,
     ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{HoldSetId, Listed, PAGE_BYTES_MAX, Page, Version};
+use kalends_kernel::{HoldSetId, Listed, MetadataFilter, PAGE_BYTES_MAX, Page, Version};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
@@ -120,14 +120,16 @@ pub async fn expired_holds_count_as_cancelled(store: &StoreUnderTest) {
         ] {
             let status = Some(StatusAt { status, now });
             let filter = EventFilter { status, ..EventFilter::default() };
-            let listed = scene.store.list_events(scene.org, scope, filter, LARGEST_PAGE).await.unwrap();
+            let listed = scene.store.list_events(scene.org, scope, filter.clone(), LARGEST_PAGE).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (expected.into(), expected.into()), "{filter:?}");
             // A full page is counted in another way.
             let page = Page { limit: 1, offset: 0 };
-            let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
+            let listed = scene.store.list_events(scene.org, scope, filter.clone(), page).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (expected.into(), expected.into()), "{filter:?}");
-            let filter = InstanceFilter { window: hours(0, 9), status, source: None };
-            let listed = scene.store.list_instances(scene.org, scope, filter, LARGEST_PAGE).await.unwrap().unwrap();
+            let filter =
+                InstanceFilter { window: hours(0, 9), status, source: None, metadata: MetadataFilter::default() };
+            let listed =
+                scene.store.list_instances(scene.org, scope, filter.clone(), LARGEST_PAGE).await.unwrap().unwrap();
             assert_eq!(listed.data.len(), usize::from(expected), "{filter:?}");
         }
     }

@@ -6,7 +6,7 @@ use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
     ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{CalendarId, EventId, Listed, Page, Revision};
+use kalends_kernel::{CalendarId, EventId, Listed, MetadataFilter, Page, Revision};
 use kalends_plans::Metric;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
@@ -39,7 +39,7 @@ pub(super) async fn moved(scene: &Scene, series: &Event, start: Timestamp, to: S
     (after, changed)
 }
 
-fn changed(scene: &Scene, series: &Event, start: Timestamp) -> (Event, Event) {
+pub(super) fn changed(scene: &Scene, series: &Event, start: Timestamp) -> (Event, Event) {
     let now = scene.make.tick();
     let instance = series.instance(start).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
@@ -47,8 +47,8 @@ fn changed(scene: &Scene, series: &Event, start: Timestamp) -> (Event, Event) {
     series.with_occurrence_patched(&instance, id, patch, Zone::UTC, now).unwrap()
 }
 
-const fn inside(window: Span) -> InstanceFilter {
-    InstanceFilter { window, status: None, source: None }
+fn inside(window: Span) -> InstanceFilter {
+    InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() }
 }
 
 async fn instances(scene: &Scene, scope: EventScope, filter: InstanceFilter, page: Page) -> Listed<Event> {

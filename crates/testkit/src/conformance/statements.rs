@@ -8,7 +8,7 @@ use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operat
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
 use kalends_calendars::ports::{EventScope, InstanceFilter};
-use kalends_kernel::{KeyId, Page, RequestId};
+use kalends_kernel::{KeyId, MetadataFilter, Page, RequestId};
 use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire::SlotQuery;
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
@@ -47,9 +47,9 @@ pub async fn fifty_series_take_as_many_statements_as_one(store: &StoreUnderTest)
         }
     }
     let window = Span::new(Fixtures::BEGINNING, Fixtures::BEGINNING + SignedDuration::days(DAYS)).unwrap();
-    let filter = InstanceFilter { window, status: None, source: None };
+    let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
     let list = async |calendar, page| {
-        let listed = scene.store.list_instances(scene.org, EventScope::Calendar(calendar), filter, page);
+        let listed = scene.store.list_instances(scene.org, EventScope::Calendar(calendar), filter.clone(), page);
         let (listed, statements) = statements_of(listed).await;
         (listed.unwrap().unwrap(), statements)
     };

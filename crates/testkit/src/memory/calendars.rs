@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use kalends_calendars::{
     Agent, Calendar, ContextEvents, Event,
-    ports::{AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, OwnedEvent},
+    ports::{
+        AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, MetadataIndex, OwnedEvent,
+    },
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_time::Timestamp;
@@ -66,6 +68,18 @@ impl Calendars for MemoryStore {
     }
 }
 
+/// Every event is found by its metadata here, so there is nothing to index.
+#[async_trait]
+impl MetadataIndex for MemoryStore {
+    async fn is_metadata_indexed(&self, _org: OrgId) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
+    async fn index_metadata(&self, _limit: u32) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+}
+
 #[async_trait]
 impl Events for MemoryStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
@@ -99,7 +113,8 @@ impl Events for MemoryStore {
                 && filter.start_after.is_none_or(|after| start >= after)
                 && filter.start_before.is_none_or(|before| start < before)
                 && filter.status.is_none_or(|at| has_status(event, at))
-                && filter.source.is_none_or(|source| event.source == source);
+                && filter.source.is_none_or(|source| event.source == source)
+                && filter.metadata.matches(&event.metadata);
             matches.then_some(event)
         });
         let listed = page_of(matching, |event| (event.times.span.start(), event.id), page);

@@ -24,6 +24,14 @@ impl Inspect for MemoryStore {
         self.state().used.get(&(org, metric, period)).copied().unwrap_or(0)
     }
 
+    async fn indexed_entries(&self, org: OrgId) -> usize {
+        let state = self.state();
+        let events = state.events.values().filter(|event| event.org == org && event.deleted_at.is_none());
+        events.map(|event| event.metadata.terms().len()).sum()
+    }
+
+    async fn unindex(&self, _org: OrgId) {}
+
     async fn answers(&self) -> usize {
         self.state().answers.len()
     }

@@ -69,6 +69,7 @@ impl Instances for MemoryStore {
                 inside(calendar)
                     && filter.status.is_none_or(|at| has_status(event, at))
                     && filter.source.is_none_or(|source| event.source == source)
+                    && filter.metadata.matches(&event.metadata)
             })
             .flat_map(|(event, _)| instances(event, filter.window))
             .collect();

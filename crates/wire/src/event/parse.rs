@@ -5,7 +5,7 @@ use kalends_calendars::{
     cannot_recur,
     ports::{EventFilter, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
+use kalends_kernel::{FieldError, FieldErrors, Metadata, MetadataFilter, Page, bounded_text, optional_text};
 use kalends_recurrence::Rule;
 use kalends_time::{Span, Timestamp, Zone};
 
@@ -336,8 +336,11 @@ impl UpdateEvent {
     }
 }
 
+/// The query parameters that contain pairs of a key and a value: `metadata.KEY=VALUE`.
+pub const MAPS: [&str; 1] = ["metadata"];
+
 /// What a list of events contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listing {
     /// Events. A series is one event.
     Events(EventFilter),
@@ -355,6 +358,8 @@ impl ListEvents {
         let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
         let start_after = bound("start_after", self.start_after.as_deref());
         let start_before = bound("start_before", self.start_before.as_deref());
+        let pairs = self.metadata.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let metadata = errors.take(MetadataFilter::parse("metadata", pairs)).unwrap_or_default();
         match Page::parse(self.limit, self.offset) {
             Ok(page) => {
                 errors.finish()?;
@@ -362,9 +367,9 @@ impl ListEvents {
                 let source = self.source.map(Into::into);
                 if self.expand == Some(true) {
                     let window = window(start_after, start_before)?;
-                    return Ok((Listing::Instances(InstanceFilter { window, status, source }), page));
+                    return Ok((Listing::Instances(InstanceFilter { window, status, source, metadata }), page));
                 }
-                Ok((Listing::Events(EventFilter { start_after, start_before, status, source }), page))
+                Ok((Listing::Events(EventFilter { start_after, start_before, status, source, metadata }), page))
             }
             Err(found) => {
                 errors.extend(&found);
