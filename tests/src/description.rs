@@ -191,11 +191,10 @@ impl Description {
         let mut faults = Vec::new();
         let parameters = described["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
         for (name, value) in request.url.query_pairs() {
-            let parameter =
-                parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == *name);
-            match parameter {
+            let mut of_query = parameters.iter().filter(|parameter| parameter["in"] == "query");
+            match of_query.find_map(|parameter| schema_of(parameter, &name)) {
                 None => faults.push(format!("a parameter {name}")),
-                Some(parameter) => faults.extend(self.parameter(&parameter["schema"], &value)),
+                Some(schema) => faults.extend(self.parameter(schema, &value)),
             }
         }
         let described = &described["requestBody"];
@@ -237,6 +236,17 @@ impl Description {
             Arc::new(options.build(&root).unwrap_or_else(|error| panic!("{schema}: {error}")))
         });
         Arc::clone(made)
+    }
+}
+
+/// The schema of the value that `name` has, if it is the parameter or an entry of it: `parameter[key]`, which is the
+/// style `deepObject`, or `parameter.key`.
+fn schema_of<'a>(parameter: &'a Value, name: &str) -> Option<&'a Value> {
+    let rest = name.strip_prefix(parameter["name"].as_str()?)?;
+    let is_entry = rest.starts_with('.') || rest.starts_with('[') && rest.ends_with(']');
+    match parameter["style"] == "deepObject" {
+        false => rest.is_empty().then_some(&parameter["schema"]),
+        true => is_entry.then_some(&parameter["schema"]["additionalProperties"]),
     }
 }
 
@@ -319,7 +329,12 @@ mod tests {
                     "404": { "$ref": "#/components/responses/404" }
                 } } },
                 "/things": { "post": {
-                    "parameters": [{ "name": "dry", "in": "query", "schema": { "type": "integer", "maximum": 5 } }],
+                    "parameters": [
+                        { "name": "dry", "in": "query", "schema": { "type": "integer", "maximum": 5 } },
+                        { "name": "map", "in": "query", "style": "deepObject", "schema": {
+                            "type": "object", "additionalProperties": { "type": "string", "maxLength": 2 }
+                        } }
+                    ],
                     "requestBody": { "content": { "application/json": { "schema": {
                         "type": "object", "properties": { "at": { "type": "string", "format": "date-time" } },
                         "additionalProperties": false
@@ -394,6 +409,9 @@ mod tests {
     #[case::an_extra_body("POST", "/things", 204, &[JSON], "a body")]
     #[case::a_parameter_out_of_bounds("POST", "/things?dry=9", 204, &[], "maximum")]
     #[case::an_extra_parameter("POST", "/things?wet=1", 204, &[], "a parameter wet")]
+    #[case::an_entry_out_of_bounds("POST", "/things?map.a=x&map[b]=long", 204, &[], "longer than 2")]
+    #[case::an_entry_of_no_map("POST", "/things?map=x", 204, &[], "a parameter map")]
+    #[case::an_entry_of_a_value("POST", "/things?dry.a=1", 204, &[], "a parameter dry.a")]
     fn undescribed_exchanges_are_reported(
         #[case] method: &str,
         #[case] path: &str,

@@ -44,6 +44,11 @@ impl<'a> Parameters<'a> {
     }
 }
 
+/// Whether `name` is an entry of the map.
+pub(super) fn is_of(map: &str, name: &str) -> bool {
+    entry_of_map(name).is_some_and(|(of, _)| of == map)
+}
+
 /// The map and the key that `map.key` or `map[key]` names. The key is empty if there is none.
 fn entry_of_map(name: &str) -> Option<(&'static str, &str)> {
     MAPS.into_iter().find_map(|map| {

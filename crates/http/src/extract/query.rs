@@ -2,14 +2,18 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use kalends_kernel::{FieldError, Locale};
+use kalends_kernel::{Code, FieldError, Locale};
 use serde::{
     Deserialize,
     de::{DeserializeOwned, IntoDeserializer as _},
 };
 use url::form_urlencoded;
 
-use super::{parameters::Parameters, shape::Shaped, unknown::field_error};
+use super::{
+    parameters::{Parameters, is_of},
+    shape::Shaped,
+    unknown::{field_error, shorten},
+};
 use crate::error::ApiError;
 
 /// The maximum number of parameters in a query.
@@ -63,6 +67,12 @@ fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
         let mut found = field_error(&path, &error.into_inner().to_string());
         if found.param == "body" {
             "query".clone_into(&mut found.param);
+        }
+        if found.code == Some(Code::UnknownField)
+            && let Some((name, _)) =
+                form_urlencoded::parse(query.as_bytes()).find(|(name, _)| is_of(&found.param, name))
+        {
+            found.param = shorten(&name);
         }
         found.into()
     })
@@ -169,8 +179,8 @@ mod tests {
         let pairs: Vec<_> = read.metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         assert_eq!(pairs, [("a&b", "=1"), ("project", "apollo 11"), ("x.y", "")]);
         assert_eq!((read.limit, read.status.is_some()), (Some(5), true));
-        let (param, message) = refusal::<wire::ListCalendars>("metadata.a=1");
-        assert_eq!(param, "metadata");
+        let (param, message) = refusal::<wire::ListCalendars>("limit=1&metadata.a=1");
+        assert_eq!(param, "metadata.a");
         assert!(message.starts_with("is not known"), "{message}");
     }
 

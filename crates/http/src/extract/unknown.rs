@@ -72,7 +72,8 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-fn shorten(text: &str) -> String {
+/// The start of a name in the input.
+pub(super) fn shorten(text: &str) -> String {
     text.chars().take(SHOWN_MAX).collect()
 }
 

@@ -11,8 +11,7 @@ use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::events::Bounds;
-use super::instances::ids;
+use super::filter::{Bounds, ids};
 use super::listed_of;
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -100,11 +99,17 @@ pub(super) async fn events_with(
     wanted: &WantedMetadata,
 ) -> Result<BTreeSet<EventId>, StoreError> {
     let (calendar, agent) = ids(scope);
+    // Here and below, the subquery that ends with OFFSET is evaluated for each digest; otherwise Postgres may read all
+    // of the calendar's.
     let found = sqlx::query_scalar!(
         "SELECT m.event_id
          FROM calendars c
          CROSS JOIN unnest($4::bigint[], $5::bigint[]) AS wanted (filter, digest)
-         JOIN event_metadata m ON m.org_id = $1 AND m.calendar_id = c.id AND m.digest = wanted.digest
+         CROSS JOIN LATERAL (
+             SELECT event_id FROM event_metadata
+             WHERE org_id = $1 AND calendar_id = c.id AND digest = wanted.digest
+             OFFSET 0
+         ) m
          WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3)
          GROUP BY m.event_id
          HAVING count(DISTINCT wanted.filter) = $6",
@@ -135,7 +140,11 @@ impl PostgresStore {
                  FROM calendars c
                  LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
                  CROSS JOIN unnest($4::bigint[], $5::bigint[]) AS wanted (filter, digest)
-                 JOIN event_metadata m ON m.org_id = $1 AND m.calendar_id = c.id AND m.digest = wanted.digest
+                 CROSS JOIN LATERAL (
+                     SELECT event_id FROM event_metadata
+                     WHERE org_id = $1 AND calendar_id = c.id AND digest = wanted.digest
+                     OFFSET 0
+                 ) m
                  WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
                      AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  GROUP BY m.event_id
@@ -184,7 +193,11 @@ impl PostgresStore {
                  FROM calendars c
                  LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
                  CROSS JOIN unnest($4::bigint[], $5::bigint[]) AS wanted (filter, digest)
-                 JOIN event_metadata m ON m.org_id = $1 AND m.calendar_id = c.id AND m.digest = wanted.digest
+                 CROSS JOIN LATERAL (
+                     SELECT event_id FROM event_metadata
+                     WHERE org_id = $1 AND calendar_id = c.id AND digest = wanted.digest
+                     OFFSET 0
+                 ) m
                  WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
                      AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  GROUP BY m.event_id

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventFilter, EventScope, Events, OwnedEvent};
-use kalends_calendars::{ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX};
+use kalends_calendars::{ContextEvents, Event, RECENT_MAX, UPCOMING_MAX};
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
 use kalends_rows::WantedMetadata;
 use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
 
+use super::filter::Bounds;
 use super::listed_of;
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -149,28 +150,6 @@ impl Events for PostgresStore {
         ContextEvents::around(&single_events, &repeating, now, |id| {
             series.get(&id).map(|row| row.clone().open(org, &*self.cipher)).transpose()
         })
-    }
-}
-
-/// A filter as parameters: a missing bound becomes one that always holds, so that the index is used for every filter.
-pub(super) struct Bounds {
-    pub(super) from: i64,
-    pub(super) before: i64,
-    pub(super) status: Option<&'static str>,
-    /// The time at which the status is evaluated; `None` if the filter has no status.
-    pub(super) now: Option<i64>,
-    pub(super) source: Option<&'static str>,
-}
-
-impl Bounds {
-    fn of(filter: &EventFilter) -> Self {
-        Self {
-            from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
-            before: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),
-            status: filter.status.map(|at| at.status.as_str()),
-            now: filter.status.map(|at| at.now.as_micros()),
-            source: filter.source.map(EventSource::as_str),
-        }
     }
 }
 

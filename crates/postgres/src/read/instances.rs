@@ -15,6 +15,7 @@ use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
 use super::event_metadata::events_with;
+use super::filter::ids;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{EventRow, RepeatingRow};
@@ -142,14 +143,6 @@ impl Instances for PostgresStore {
             }
         }
         Ok(of.into_values().collect())
-    }
-}
-
-/// A scope as the two parameters of a statement: a calendar or an agent.
-pub(super) const fn ids(scope: EventScope) -> (Option<Uuid>, Option<Uuid>) {
-    match scope {
-        EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
-        EventScope::Agent(agent) => (None, Some(agent.uuid())),
     }
 }
 

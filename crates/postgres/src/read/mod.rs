@@ -16,6 +16,7 @@ mod claims;
 mod event_metadata;
 mod events;
 mod feeds;
+mod filter;
 mod holds;
 mod human;
 mod instances;

@@ -25,6 +25,8 @@ const FILL: &str = "
         n * 3600000000::bigint, n * 3600000000::bigint + 1800000000, FALSE, 'confirmed', 'internal', 1, n, n,
         int8send(n * 3600000000::bigint) || int8send(n * 3600000000::bigint + 1800000000), n
     FROM generate_series(1, 100) c, generate_series(1, 300) n;
+    INSERT INTO event_metadata (org_id, event_id, digest, calendar_id)
+    SELECT org_id, id, start_at / 36000000000, calendar_id FROM events;
     INSERT INTO busy_days (org_id, calendar_id, day, spans)
     SELECT md5('o' || c % 200 + 1)::uuid, md5('c' || c)::uuid, n, '' FROM generate_series(1, 100) c, generate_series(1, 300) n;
     INSERT INTO availability_rules (org_id, calendar_id, id, rules, version, created_at, updated_at)
@@ -152,6 +154,26 @@ async fn hot_reads_use_their_indexes() {
     let from = events.find("EventRow,\n").unwrap();
     let context = plan(&bench, &events[from..], "SELECT e.id, e.calendar_id", &around).await;
     uses(&context, &["events_by_end", "events_by_start"]);
+}
+
+#[tokio::test]
+async fn lists_by_metadata_use_its_index() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let file = include_str!("../../src/read/event_metadata.rs");
+    let (wanted, digests) = ("ARRAY[0, 0]::bigint[]", "ARRAY[5, 6]::bigint[]");
+    for (calendar, agent) in [("md5('c7')::uuid", "NULL"), ("NULL", "md5('a7')::uuid")] {
+        let list = [ORG, calendar, agent, wanted, digests, "1", "0", "720000000000", "NULL", "NULL", "NULL", "50", "0"];
+        for begins in ["WITH matching AS", "SELECT count(*) AS \"count!\"\n", "SELECT m.event_id"] {
+            let found = plan(&bench, file, begins, &list).await;
+            uses(&found, &["event_metadata_by_digest", "AND (digest = wanted.digest)"]);
+            if begins != "SELECT m.event_id" {
+                uses(&found, &["events_pk"]);
+            }
+        }
+    }
+    let left = plan(&bench, file, "SELECT EXISTS", &[ORG]).await;
+    uses(&left, &["events_not_indexed"]);
 }
 
 #[tokio::test]

@@ -9,7 +9,10 @@ use kalends_rows::{WantedMetadata, stored_digests};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::{count, events::Filter, instances::ids};
+use super::{
+    count,
+    filter::{Filter, ids},
+};
 use crate::{
     SqliteStore,
     error::store_error,
@@ -119,7 +122,8 @@ pub(super) async fn events_with(
         "select m.event_id from calendars c cross join json_each(?4) wanted
             cross join event_metadata m
                 on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
-         where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3)
+         where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
+               union all select rowid from calendars where org_id = ?1 and agent_id = ?3)
          group by m.event_id having count(distinct wanted.value ->> 0) = ?5",
         org_id,
         calendar,
@@ -155,7 +159,8 @@ impl SqliteStore {
                         cross join json_each(?4) wanted
                         cross join event_metadata m
                             on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
-                     where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3) and c.deleted_at is null
+                     where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
+                           union all select rowid from calendars where org_id = ?1 and agent_id = ?3) and c.deleted_at is null
                         and (c.agent_id is null or a.status <> 'decommissioned')
                      group by m.event_id having count(distinct wanted.value ->> 0) = ?5) matching
                     cross join events e on e.org_id = ?1 and e.id = matching.event_id
@@ -187,7 +192,8 @@ impl SqliteStore {
                             cross join json_each(?4) wanted
                             cross join event_metadata m
                                 on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
-                         where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3) and c.deleted_at is null
+                         where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
+                               union all select rowid from calendars where org_id = ?1 and agent_id = ?3) and c.deleted_at is null
                             and (c.agent_id is null or a.status <> 'decommissioned')
                          group by m.event_id having count(distinct wanted.value ->> 0) = ?5) matching
                         cross join events e on e.org_id = ?1 and e.id = matching.event_id

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX,
+    ContextEvents, Event, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
@@ -10,36 +10,13 @@ use kalends_rows::WantedMetadata;
 use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
-use super::{count, owner};
+use super::{count, filter::Filter, owner};
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
     rows::{EventRow, event_row},
 };
-
-/// A filter as parameters of the statements.
-pub(super) struct Filter {
-    pub(super) from: i64,
-    pub(super) to: i64,
-    pub(super) status: Option<&'static str>,
-    /// The time at which the status is evaluated; `None` if the filter has no status.
-    pub(super) now: Option<i64>,
-    pub(super) source: Option<&'static str>,
-}
-
-impl From<&EventFilter> for Filter {
-    fn from(filter: &EventFilter) -> Self {
-        Self {
-            // Without a bound the range is unbounded, so the index on starts always applies.
-            from: filter.start_after.map_or(i64::MIN, Timestamp::as_micros),
-            to: filter.start_before.map_or(i64::MAX, Timestamp::as_micros),
-            status: filter.status.map(|at| at.status.as_str()),
-            now: filter.status.map(|at| at.now.as_micros()),
-            source: filter.source.map(EventSource::as_str),
-        }
-    }
-}
 
 #[async_trait]
 impl Events for SqliteStore {

@@ -13,7 +13,7 @@ use kalends_rows::WantedMetadata;
 use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 
-use super::event_metadata::events_with;
+use super::{event_metadata::events_with, filter::ids};
 use crate::{
     SqliteStore,
     error::store_error,
@@ -214,14 +214,6 @@ pub(super) async fn series_around(
     .map_err(store_error)?;
     series.extend(ended);
     Ok(series)
-}
-
-/// A scope as the two parameters of a statement: a calendar or an agent.
-pub(super) const fn ids(scope: EventScope) -> (Option<uuid::Uuid>, Option<uuid::Uuid>) {
-    match scope {
-        EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
-        EventScope::Agent(agent) => (None, Some(agent.uuid())),
-    }
 }
 
 async fn series_in(

@@ -14,6 +14,7 @@ mod connections;
 mod event_metadata;
 mod events;
 mod feeds;
+mod filter;
 mod grants;
 mod holds;
 mod human;

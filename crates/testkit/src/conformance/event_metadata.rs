@@ -208,7 +208,7 @@ pub async fn the_metadata_index_follows_changes(store: &StoreUnderTest) {
 pub async fn the_first_entries_are_indexed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
-    let entries = (0..2_000).map(|number| (format!("{number:04}"), json!(number)));
+    let entries = (0..1_400).map(|number| (format!("{number:04}"), json!(number)));
     let many = Event { metadata: metadata(entries.collect()), ..scene.make.event(&calendar, hours(1, 2)) };
     scene.stored(many.clone()).await;
     assert_eq!(listed(&scene, &calendar, &[("0000", "0"), ("0049", "49")]).await, [many.id]);
