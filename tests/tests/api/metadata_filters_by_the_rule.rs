@@ -17,6 +17,9 @@ use crate::{
     subscriber::{Subscriber, meeting, vcalendar},
 };
 
+/// Parameters of a query.
+type Query<'a> = &'a [(&'a str, &'a str)];
+
 /// The month of the events of these tests.
 const MAY: &[(&str, &str)] = &[("start_after", "2031-05-01T00:00:00Z"), ("start_before", "2031-06-01T00:00:00Z")];
 const EXPANDED: &[(&str, &str)] = &[("expand", "true"), MAY[0], MAY[1]];
@@ -490,7 +493,7 @@ async fn all_other_parameters_work_as_without_filters(#[case] database: Database
     }
     let middle = start(30);
     let (whole_day, next_day) = ("2031-05-02T00:00:00Z", "2031-05-03T00:00:00Z");
-    let cases: &[(&[(&str, &str)], [usize; 2])] = &[
+    let cases: [(Query<'_>, [usize; 2]); 19] = [
         (&[], [6, 12]),
         (MAY, [6, 12]),
         (&[("start_after", &middle)], [3, 6]),
@@ -512,7 +515,7 @@ async fn all_other_parameters_work_as_without_filters(#[case] database: Database
         (&[EXPANDED[0], EXPANDED[1], EXPANDED[2], ("status", "tentative")], [2, 4]),
     ];
     let red = [("team", "red")];
-    for &(more, counts) in cases {
+    for (more, counts) in cases {
         for (path, count) in [of_calendar(&first), of_agent(&owner)].into_iter().zip(counts) {
             let all = found_with(&api, &path, &[], more).await;
             let expected: Vec<Value> = all.into_iter().filter(|event| event["metadata"]["team"] == "red").collect();

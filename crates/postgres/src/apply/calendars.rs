@@ -475,14 +475,19 @@ async fn create_events(
     let original_starts: Vec<Option<i64>> =
         occurrences().map(|occurrence| Some(occurrence?.start.as_micros())).collect();
     let hold_sets: Vec<Option<Uuid>> = writes.iter().map(|write| Some(write.event.hold_set?.uuid())).collect();
+    let digests = Digests::of(writes);
     sqlx::query!(
-        "INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-             version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
-             hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent, indexed_version)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[],
-             $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-             $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[], $21::smallint[],
-             $22::text[], $23::uuid[], $24::bigint[], $25::boolean[], $11::bigint[])",
+        "WITH created AS (
+             INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+                 version, created_at, updated_at, deleted_at, busy, recurrence, reaches, series_id, original_start,
+                 hold_expires_at, hold_priority, hold_scope, hold_set_id, revision, transparent, indexed_version)
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[],
+                 $7::boolean[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[],
+                 $14::bigint[], $15::bytea[], $16::text[], $17::bigint[], $18::uuid[], $19::bigint[], $20::bigint[],
+                 $21::smallint[], $22::text[], $23::uuid[], $24::bigint[], $25::boolean[], $11::bigint[])
+         )
+         INSERT INTO event_metadata (org_id, event_id, digest, calendar_id)
+         SELECT * FROM unnest($26::uuid[], $27::uuid[], $28::bigint[], $29::uuid[])",
         &columns.orgs,
         &columns.ids,
         &calendars,
@@ -508,10 +513,14 @@ async fn create_events(
         &hold_sets as &[Option<Uuid>],
         &columns.revisions,
         &columns.transparent,
+        &digests.orgs,
+        &digests.events,
+        &digests.digests,
+        &digests.calendars,
     )
-    .execute(&mut *connection)
+    .execute(connection)
     .await?;
-    Digests::of(writes).add(connection).await
+    Ok(())
 }
 
 /// Writes all of an event except its calendar, its source, its creation, its series and its hold set: these never
@@ -549,6 +558,10 @@ async fn update_events(
                  SELECT 1 FROM unnest($21::uuid[], $22::uuid[], $23::bigint[]) AS kept (org_id, id, digest)
                  WHERE kept.org_id = m.org_id AND kept.id = m.event_id AND kept.digest = m.digest
              )
+         ), added AS (
+             INSERT INTO event_metadata (org_id, event_id, digest, calendar_id)
+             SELECT * FROM unnest($21::uuid[], $22::uuid[], $23::bigint[], $24::uuid[])
+             ON CONFLICT (org_id, event_id, digest) DO NOTHING
          )
          SELECT count(*) AS "written!" FROM written"#,
         &columns.orgs,
@@ -574,11 +587,11 @@ async fn update_events(
         &digests.orgs,
         &digests.events,
         &digests.digests,
+        &digests.calendars,
     )
-    .fetch_one(&mut *connection)
+    .fetch_one(connection)
     .await?;
-    all_written(written.cast_unsigned(), writes.len())?;
-    digests.add(connection).await
+    all_written(written.cast_unsigned(), writes.len())
 }
 
 /// The parameters that both statements on events take.

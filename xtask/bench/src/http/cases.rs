@@ -1,8 +1,8 @@
 //! The requests, and what they are compared with.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::data::{Data, READERS, cold_windows, instant, window};
+use super::data::{Data, FREE_FROM, MINUTES_EACH, READERS, cold_windows, instant, window};
 use super::floor::ROWS;
 use crate::connection::{get, post};
 use crate::load::Requests;
@@ -12,6 +12,8 @@ const CONSTANT: &str = "floor: a constant";
 const SELECT: &str = "floor: one SELECT";
 const INSERT: &str = "floor: one INSERT";
 pub(crate) const GET_EVENT: &str = "GET event";
+/// The case with which lists by metadata are compared.
+const LIST: &str = "list events, 50 of 1,666";
 /// The case of plain events, with which the case of series is compared.
 pub(crate) const WARM: &str = "agent availability, warm";
 pub(crate) const COLD: &str = "agent availability, cold";
@@ -27,6 +29,8 @@ pub(crate) const POST: &str = "POST event";
 const ACROSS: usize = 10;
 /// The number of different bodies that a writing connection sends.
 const BODIES: u64 = 64;
+/// The number of bodies that a writing connection sends at most once, because their times are taken afterwards.
+const FREE_BODIES: u64 = 10_000;
 
 /// One measured kind of request.
 #[derive(Debug)]
@@ -60,11 +64,31 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Requests::shared(200, data.events.iter().map(|id| authorized(&format!("/v1/events/{id}"))).collect()),
         ),
         case(
-            "list events, 50 of 1,666",
+            LIST,
             SELECT,
             Requests::shared(
                 200,
                 data.calendars.iter().map(|id| authorized(&format!("/v1/calendars/{id}/events?limit=50"))).collect(),
+            ),
+        ),
+        case(
+            "list events by metadata, 1 of 1,666",
+            GET_EVENT,
+            Requests::shared(
+                200,
+                (data.calendars.iter().enumerate())
+                    .map(|(ticket, id)| authorized(&format!("/v1/calendars/{id}/events?metadata.ticket={ticket}")))
+                    .collect(),
+            ),
+        ),
+        case(
+            "list events by metadata, 50 of 1,666",
+            LIST,
+            Requests::shared(
+                200,
+                (data.calendars.iter())
+                    .map(|id| authorized(&format!("/v1/calendars/{id}/events?limit=50&metadata.room=4.12")))
+                    .collect(),
             ),
         ),
         // No event has the word, so each request opens as many events as one may.
@@ -115,6 +139,11 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             INSERT,
             Requests::each(201, data.written.iter().take(1).map(|calendar| additions(key, calendar))),
         ),
+        case(
+            "POST event, if_free, 1,000 events",
+            POST,
+            Requests::each(201, data.free.iter().map(|calendar| free_additions(key, calendar))),
+        ),
     ]
 }
 
@@ -123,16 +152,30 @@ fn slots(slug: &str) -> Vec<u8> {
 }
 
 fn additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
-    let body = |number: u64| {
-        json!({
-            "title": "Weekly planning with the design team",
-            "description": "What was done, what comes next, and what stands in the way.",
-            "start_time": instant(number * 30),
-            "end_time": instant(number * 30 + 30),
-            "metadata": { "room": "4.12" },
-        })
-        .to_string()
-    };
-    let target = format!("/v1/calendars/{calendar}/events");
-    (0..BODIES).map(|number| post(&target, Some(key), None, &body(number))).collect()
+    let bodies = (0..BODIES).map(|number| addition(number * 30, 30));
+    bodies.map(|body| post(&events_of(calendar), Some(key), None, &body.to_string())).collect()
+}
+
+/// Events that demand free time and have it, however many are sent.
+fn free_additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
+    let bodies = (0..FREE_BODIES).map(|number| {
+        let mut body = addition(FREE_FROM + number * MINUTES_EACH, MINUTES_EACH);
+        body["if_free"] = json!(true);
+        body
+    });
+    bodies.map(|body| post(&events_of(calendar), Some(key), None, &body.to_string())).collect()
+}
+
+fn events_of(calendar: &str) -> String {
+    format!("/v1/calendars/{calendar}/events")
+}
+
+fn addition(minute: u64, length: u64) -> Value {
+    json!({
+        "title": "Weekly planning with the design team",
+        "description": "What was done, what comes next, and what stands in the way.",
+        "start_time": instant(minute),
+        "end_time": instant(minute + length),
+        "metadata": { "room": "4.12" },
+    })
 }

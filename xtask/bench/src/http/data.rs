@@ -65,6 +65,8 @@ pub(crate) struct Data {
     pub(crate) events: Vec<String>,
     /// Calendars that are not read: one for each writing connection.
     pub(crate) written: Vec<String>,
+    /// Calendars with a thousand events, one for each writing connection. Every time from [`FREE_FROM`] is free.
+    pub(crate) free: Vec<String>,
     /// The slugs of three booking pages of one calendar, which has a thousand events from now on. The first offers half
     /// hours for 14 days, the second five minutes for a year. The third is like the first, but books five such calendars
     /// together.
@@ -78,7 +80,9 @@ impl Data {
         for reader in 0..READERS {
             let number = u64::try_from(reader)?;
             let (agent, calendar) = agent_with_calendar(connection, key, &format!("Reader {reader}")).await?;
-            let created = create_events(connection, key, &calendar, &events(number)).await?;
+            let mut bodies = events(number);
+            bodies[0]["metadata"]["ticket"] = json!(reader);
+            let created = create_events(connection, key, &calendar, &bodies).await?;
             if reader == 0 {
                 data.events = created;
             }
@@ -94,10 +98,22 @@ impl Data {
         for writer in 0..CONNECTIONS {
             data.written.push(agent_with_calendar(connection, key, &format!("Writer {writer}")).await?.1);
         }
+        let taken: Vec<Value> =
+            (0..FREE_FROM / MINUTES_EACH).map(|number| event(number * MINUTES_EACH, MINUTES_EACH)).collect();
+        for writer in 0..CONNECTIONS {
+            let calendar = agent_with_calendar(connection, key, &format!("Free {writer}")).await?.1;
+            create_events(connection, key, &calendar, &taken).await?;
+            data.free.push(calendar);
+        }
         data.pages = create_pages(connection, key).await?;
         Ok(data)
     }
 }
+
+/// The length of each event on the calendars with free times, in minutes.
+pub(crate) const MINUTES_EACH: u64 = 2;
+/// When their free time begins, in minutes.
+pub(crate) const FREE_FROM: u64 = 1_000 * MINUTES_EACH;
 
 /// The number of calendars that a booking page books together.
 const TEAM: usize = 5;
