@@ -8,6 +8,7 @@ mod console;
 mod feeds;
 mod histories;
 mod letters;
+mod metadata;
 mod metering;
 mod series_scopes;
 mod subscriptions;

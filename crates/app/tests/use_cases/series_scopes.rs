@@ -137,17 +137,17 @@ impl Model {
 }
 
 /// A service with one calendar, and a daily series on it.
-struct Stage {
-    app: Arc<App>,
-    store: MemoryStore,
+pub(crate) struct Stage {
+    pub(crate) app: Arc<App>,
+    pub(crate) store: MemoryStore,
     make: Fixtures,
-    organization: Organization,
-    calendar: Calendar,
-    series: Event,
+    pub(crate) organization: Organization,
+    pub(crate) calendar: Calendar,
+    pub(crate) series: Event,
 }
 
 impl Stage {
-    async fn set() -> Self {
+    pub(crate) async fn set() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
         let app = App::new(Parts {
             store: Arc::new(store.clone()),
@@ -172,7 +172,7 @@ impl Stage {
         Self { app, store, make, organization, calendar, series }
     }
 
-    fn actor(&self, operation: &'static operations::Operation) -> Actor {
+    pub(crate) fn actor(&self, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
         let principal = Principal {
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),

@@ -10,6 +10,8 @@ use serde::{
     forward_to_deserialize_any,
 };
 
+use super::unknown::shorten;
+
 /// The parameters in their order. Those of a map are one parameter.
 #[derive(Default)]
 pub(super) struct Parameters<'a>(Vec<(Cow<'a, str>, Parameter<'a>)>);
@@ -34,7 +36,7 @@ impl<'a> Parameters<'a> {
         match self.0.iter_mut().find(|(name, _)| name == map) {
             Some((_, Parameter::Map(entries))) => {
                 if entries.iter().any(|(other, _)| *other == entry.0) {
-                    return Err(FieldError::new(format!("{map}.{key}"), "must be given once"));
+                    return Err(FieldError::new(shorten(&format!("{map}.{key}")), "must be given once"));
                 }
                 entries.push(entry);
             }

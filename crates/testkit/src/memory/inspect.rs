@@ -30,7 +30,9 @@ impl Inspect for MemoryStore {
         events.map(|event| event.metadata.terms().len()).sum()
     }
 
-    async fn unindex(&self, _org: OrgId) {}
+    async fn unindex(&self, org: OrgId) {
+        self.write(|state| state.not_indexed.insert(org));
+    }
 
     async fn answers(&self) -> usize {
         self.state().answers.len()

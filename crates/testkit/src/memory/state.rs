@@ -56,6 +56,8 @@ pub(super) struct State {
     pub(super) agents: BTreeMap<(OrgId, AgentId), Agent>,
     pub(super) calendars: BTreeMap<(OrgId, CalendarId), Calendar>,
     pub(super) events: BTreeMap<(OrgId, EventId), Event>,
+    /// The organizations with events that seem to be of an earlier release.
+    pub(super) not_indexed: BTreeSet<OrgId>,
     pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
     /// The revision of its calendar at which each event was last written.
     pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
