@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::data::{Data, FREE_FROM, MINUTES_EACH, READERS, cold_windows, instant, window};
+use super::data::{Data, FREE, FREE_TIMES, READERS, cold_windows, free_from, instant, window};
 use super::floor::ROWS;
 use crate::connection::{get, post};
 use crate::load::Requests;
@@ -29,8 +29,6 @@ pub(crate) const POST: &str = "POST event";
 const ACROSS: usize = 10;
 /// The number of different bodies that a writing connection sends.
 const BODIES: u64 = 64;
-/// The number of bodies that a writing connection sends at most once, because their times are taken afterwards.
-const FREE_BODIES: u64 = 10_000;
 
 /// One measured kind of request.
 #[derive(Debug)]
@@ -156,10 +154,10 @@ fn additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
     bodies.map(|body| post(&events_of(calendar), Some(key), None, &body.to_string())).collect()
 }
 
-/// Events that demand free time and have it, however many are sent.
+/// Events that demand free time. Each is sent once, because its time is taken then.
 fn free_additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
-    let bodies = (0..FREE_BODIES).map(|number| {
-        let mut body = addition(FREE_FROM + number * MINUTES_EACH, MINUTES_EACH);
+    let bodies = (0..FREE_TIMES).map(|number| {
+        let mut body = addition(free_from(number), FREE);
         body["if_free"] = json!(true);
         body
     });

@@ -65,7 +65,8 @@ pub(crate) struct Data {
     pub(crate) events: Vec<String>,
     /// Calendars that are not read: one for each writing connection.
     pub(crate) written: Vec<String>,
-    /// Calendars with a thousand events, one for each writing connection. Every time from [`FREE_FROM`] is free.
+    /// Calendars with a thousand events in 30 days, one for each writing connection. All times of [`free_from`] are
+    /// free.
     pub(crate) free: Vec<String>,
     /// The slugs of three booking pages of one calendar, which has a thousand events from now on. The first offers half
     /// hours for 14 days, the second five minutes for a year. The third is like the first, but books five such calendars
@@ -98,8 +99,7 @@ impl Data {
         for writer in 0..CONNECTIONS {
             data.written.push(agent_with_calendar(connection, key, &format!("Writer {writer}")).await?.1);
         }
-        let taken: Vec<Value> =
-            (0..FREE_FROM / MINUTES_EACH).map(|number| event(number * MINUTES_EACH, MINUTES_EACH)).collect();
+        let taken: Vec<Value> = (0..SPREAD).map(|number| event(number * EVERY, LASTS)).collect();
         for writer in 0..CONNECTIONS {
             let calendar = agent_with_calendar(connection, key, &format!("Free {writer}")).await?.1;
             create_events(connection, key, &calendar, &taken).await?;
@@ -110,10 +110,20 @@ impl Data {
     }
 }
 
-/// The length of each event on the calendars with free times, in minutes.
-pub(crate) const MINUTES_EACH: u64 = 2;
-/// When their free time begins, in minutes.
-pub(crate) const FREE_FROM: u64 = 1_000 * MINUTES_EACH;
+/// The number of events on each calendar with free times, spread over 30 days.
+const SPREAD: u64 = 1_000;
+/// The time from one of these events to the next, and the length of each, in minutes.
+const EVERY: u64 = 43;
+const LASTS: u64 = 20;
+/// The length of the free times, in minutes.
+pub(crate) const FREE: u64 = 2;
+/// The number of free times.
+pub(crate) const FREE_TIMES: u64 = SPREAD * ((EVERY - LASTS) / FREE);
+
+/// When a free time begins, in minutes. Those that follow each other are in different gaps.
+pub(crate) const fn free_from(number: u64) -> u64 {
+    number % SPREAD * EVERY + LASTS + number / SPREAD * FREE
+}
 
 /// The number of calendars that a booking page books together.
 const TEAM: usize = 5;
@@ -283,6 +293,14 @@ mod tests {
         ] {
             assert_eq!(instant(minute), text);
         }
+    }
+
+    #[test]
+    fn free_times_are_between_the_events_and_apart() {
+        let mut free: Vec<u64> = (0..FREE_TIMES).map(free_from).collect();
+        free.sort_unstable();
+        assert!(free.is_sorted_by(|one, next| one + FREE <= *next));
+        assert!(free.iter().all(|start| start % EVERY >= LASTS && start % EVERY + FREE <= EVERY));
     }
 
     #[test]
