@@ -211,6 +211,7 @@ mod tests {
     #[case::negative_zero("-0", json!(0), true)]
     #[case::fraction("0.5", json!(0.5), true)]
     #[case::fraction_written_otherwise("5e-1", json!(0.5), true)]
+    #[case::fraction_with_many_digits("9.048365534230699e-170", json!(9.048_365_534_230_699e-170), true)]
     #[case::largest("18446744073709551615", json!(u64::MAX), true)]
     #[case::large_neighbour("18446744073709551614", json!(u64::MAX), false)]
     #[case::smallest("-9223372036854775808", json!(i64::MIN), true)]
