@@ -477,6 +477,10 @@ pub trait MetadataIndex: Send + Sync {
 
     /// Indexes up to `limit` events, and returns whether that was all. The call is cheap if nothing is left. An event
     /// that cannot be read is logged, and found by no metadata.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if an event is sealed under a data key that this node does not know yet. The others are
+    /// indexed, and a later call tries that event again.
     async fn index_metadata(&self, limit: u32) -> Result<bool, StoreError>;
 }
 

@@ -1,6 +1,6 @@
 //! The rows of `event_metadata`: digests of an event's metadata, by which lists find it.
 
-use kalends_app::ports::FieldCipher;
+use kalends_app::ports::{FieldCipher, OpenError};
 use kalends_kernel::{EventId, Metadata, MetadataFilter, MetadataTerm, OrgId, StoreError};
 
 use crate::{EventContent, Located, places};
@@ -14,16 +14,26 @@ pub fn metadata_digests(org: OrgId, metadata: &Metadata, cipher: &dyn FieldCiphe
     digests
 }
 
+/// Why a stored event has no digests.
+#[derive(Debug)]
+pub enum NoDigests {
+    /// This node does not know the data key yet. It will, so the event must be read again later.
+    Later(StoreError),
+    /// The content is corrupt. No list can show the event either.
+    Never(StoreError),
+}
+
 /// The digests of the metadata of an event whose content is read.
-pub fn stored_digests(
-    org: OrgId,
-    id: EventId,
-    content: &str,
-    cipher: &dyn FieldCipher,
-) -> Result<Vec<i64>, StoreError> {
+pub fn stored_digests(org: OrgId, id: EventId, content: &str, cipher: &dyn FieldCipher) -> Result<Vec<i64>, NoDigests> {
     let row = Located { table: "events", id };
-    let plain = row.open(places::event_content(id), content, cipher)?;
-    let content = row.read("content", EventContent::read(&plain))?;
+    let plain = cipher.open(places::event_content(id), content).map_err(|error| {
+        let corrupt = row.corrupt("content", &error);
+        match error {
+            OpenError::UnknownKey(_) => NoDigests::Later(corrupt),
+            OpenError::Malformed | OpenError::Forged => NoDigests::Never(corrupt),
+        }
+    })?;
+    let content = row.read("content", EventContent::read(&plain)).map_err(NoDigests::Never)?;
     Ok(metadata_digests(org, &content.metadata, cipher))
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kalends_calendars::Event;
 use kalends_calendars::ports::{EventScope, MetadataIndex};
 use kalends_kernel::{EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
-use kalends_rows::{WantedMetadata, stored_digests};
+use kalends_rows::{NoDigests, WantedMetadata, stored_digests};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -45,14 +45,20 @@ impl MetadataIndex for PostgresStore {
         let Some(first) = left.first() else { return Ok(true) };
         let org = OrgId::from_uuid(first.org_id);
         let (mut ids, mut versions) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
-        let (mut events, mut digests) = (Vec::new(), Vec::new());
+        let (mut events, mut digests, mut unknown) = (Vec::new(), Vec::new(), None);
         for row in &left {
             let id = EventId::from_uuid(row.id);
-            let found = stored_digests(org, id, &row.content, &*self.cipher);
-            let found = found.unwrap_or_else(|error| {
-                tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot index the metadata of an event");
-                Vec::new()
-            });
+            let found = match stored_digests(org, id, &row.content, &*self.cipher) {
+                Ok(found) => found,
+                Err(NoDigests::Later(error)) => {
+                    unknown = Some(error);
+                    continue;
+                }
+                Err(NoDigests::Never(error)) => {
+                    tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot index the metadata of an event");
+                    Vec::new()
+                }
+            };
             events.extend(std::iter::repeat_n(row.id, found.len()));
             digests.extend(found);
             ids.push(row.id);
@@ -87,7 +93,7 @@ impl MetadataIndex for PostgresStore {
             .execute(&self.connections)
         });
         indexed.await.map_err(store_error)?;
-        Ok(false)
+        unknown.map_or(Ok(false), Err)
     }
 }
 

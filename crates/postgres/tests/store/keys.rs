@@ -6,7 +6,7 @@ use kalends_app::ChangeSet;
 use kalends_app::ports::StoredAnswers as _;
 use kalends_app::ports::{Commit as _, CommitError, DataKeyState, KeyTable as _, Reseal as _, WrappedDataKey};
 use kalends_calendars::Event;
-use kalends_calendars::ports::{EventFilter, EventScope, Events as _};
+use kalends_calendars::ports::{EventFilter, EventScope, Events as _, MetadataIndex as _};
 use kalends_kernel::{DataKeyId, Metadata, MetadataFilter, Page, StoreError};
 use kalends_postgres::Database;
 use kalends_testkit::Inspect as _;
@@ -175,4 +175,41 @@ async fn an_unopenable_value_is_reported_and_delays_nothing() {
     }
     assert!(reports > 0);
     assert!(bench.store.reseal(100).await.is_err(), "it does not count as done");
+}
+
+#[tokio::test]
+async fn metadata_under_an_unknown_key_is_indexed_later() {
+    let bench = Bench::set().await;
+    let org = bench.organization().await;
+    let calendar = bench.calendar(org).await;
+    let mut events = Vec::new();
+    for (number, key) in ["first", "second", "second"].into_iter().enumerate() {
+        bench.cipher.write_with(key);
+        let metadata = Metadata::from_json(&format!(r#"{{"number":{number}}}"#)).unwrap();
+        let nine_to_ten = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z");
+        let event = Event { metadata, ..bench.make.event(&calendar, nine_to_ten) };
+        bench.commit(ChangeSet::new(org).create(&event)).await;
+        events.push(event);
+    }
+    assert_eq!(bench.behind.run("DELETE FROM event_metadata").await, 3);
+    let damage = "UPDATE events SET indexed_version = NULL, content = CASE
+            WHEN id = (SELECT id FROM events ORDER BY id DESC LIMIT 1) THEN 'v1.second.AAAA' ELSE content END";
+    assert_eq!(bench.behind.run(damage).await, 3);
+
+    bench.cipher.forget("first");
+    let Err(StoreError::Corrupt(row)) = bench.store.index_metadata(100).await else { panic!("it read an unknown key") };
+    assert_eq!((row.column, row.id), ("content", events[0].id.to_string()));
+    assert!(!bench.store.is_metadata_indexed(org).await.unwrap(), "one is left");
+    assert_eq!(bench.behind.indexed_entries(org).await, 1, "the others do not wait for it");
+
+    bench.cipher.write_with("first");
+    while !bench.store.index_metadata(100).await.unwrap() {}
+    assert!(bench.store.is_metadata_indexed(org).await.unwrap());
+    for (number, event) in events[..2].iter().enumerate() {
+        let metadata = MetadataFilter::parse("", [("number", number.to_string().as_str())]).unwrap();
+        let filter = EventFilter { metadata, ..EventFilter::default() };
+        let scope = EventScope::Calendar(calendar.id);
+        let listed = bench.store.list_events(org, scope, filter, Page::default()).await.unwrap();
+        assert_eq!(listed.data, std::slice::from_ref(event));
+    }
 }

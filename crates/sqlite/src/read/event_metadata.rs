@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kalends_calendars::ports::{EventScope, MetadataIndex};
 use kalends_kernel::{EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
-use kalends_rows::{WantedMetadata, stored_digests};
+use kalends_rows::{NoDigests, WantedMetadata, stored_digests};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -46,15 +46,21 @@ impl MetadataIndex for SqliteStore {
         if left.is_empty() {
             return Ok(true);
         }
-        let mut rows = Vec::with_capacity(left.len());
+        let (mut rows, mut unknown) = (Vec::with_capacity(left.len()), None);
         for row in &left {
             let org = OrgId::from_uuid(row_id("events", "org_id", &row.org_id)?);
             let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
-            let digests = stored_digests(org, id, &row.content, self.cipher.as_ref());
-            let digests = digests.unwrap_or_else(|error| {
-                tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot index the metadata of an event");
-                Vec::new()
-            });
+            let digests = match stored_digests(org, id, &row.content, self.cipher.as_ref()) {
+                Ok(digests) => digests,
+                Err(NoDigests::Later(error)) => {
+                    unknown = Some(error);
+                    continue;
+                }
+                Err(NoDigests::Never(error)) => {
+                    tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot index the metadata of an event");
+                    Vec::new()
+                }
+            };
             rows.push((Hex(org.uuid()), Hex(id.uuid()), row.version, digests));
         }
         let rows = json::rows(&rows).map_err(store_error)?;
@@ -66,7 +72,10 @@ impl MetadataIndex for SqliteStore {
                 return Err(store_error(error));
             }
         }
-        Ok(left.len() < usize::try_from(limit).unwrap_or(usize::MAX))
+        match unknown {
+            Some(error) => Err(error),
+            None => Ok(left.len() < usize::try_from(limit).unwrap_or(usize::MAX)),
+        }
     }
 }
 

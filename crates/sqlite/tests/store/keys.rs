@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kalends_app::ports::{Commit as _, DataKeyState, KeyTable as _, Reseal as _, StoredAnswers as _, WrappedDataKey};
 use kalends_calendars::{
     Event, EventPatch, Patch,
-    ports::{EventFilter, EventScope, Events as _},
+    ports::{EventFilter, EventScope, Events as _, MetadataIndex as _},
 };
 use kalends_kernel::{DataKeyId, Metadata, MetadataFilter, Page, StoreError};
 use kalends_testkit::{
@@ -143,5 +143,44 @@ async fn an_unopenable_value_is_reported_and_delays_nothing() {
     scratch.cipher.forget("first");
     for event in events.iter().filter(|event| event.id != events[4].id) {
         assert!(store.find_event(event.org, event.id).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn metadata_under_an_unknown_key_is_indexed_later() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let calendar = scratch.calendar(&store).await;
+    let mut events = Vec::new();
+    for (number, key) in ["first", "second", "second"].into_iter().enumerate() {
+        scratch.cipher.write_with(key);
+        let metadata = Metadata::from_json(&format!(r#"{{"number":{number}}}"#)).unwrap();
+        let event = Event { metadata, ..scratch.event(&calendar) };
+        store.commit(scratch.addition(&event)).await.unwrap();
+        events.push(event);
+    }
+    let mut plain = scratch.plain().await;
+    for statement in ["delete from event_metadata", "update events set indexed_version = null"] {
+        sqlx::query(statement).execute(&mut plain).await.unwrap();
+    }
+    let damage = sqlx::query("update events set content = 'v1.second.AAAA' where id = ?1");
+    damage.bind(events[2].id.uuid()).execute(&mut plain).await.unwrap();
+
+    scratch.cipher.forget("first");
+    let Err(StoreError::Corrupt(row)) = store.index_metadata(100).await else { panic!("it read an unknown key") };
+    assert_eq!((row.column, row.id), ("content", events[0].id.to_string()));
+    assert!(!store.is_metadata_indexed(calendar.org).await.unwrap(), "one is left");
+    let inspect = SqliteInspect::new(scratch.plain().await, scratch.cipher.clone());
+    assert_eq!(inspect.indexed_entries(calendar.org).await, 1, "the others do not wait for it");
+
+    scratch.cipher.write_with("first");
+    assert!(store.index_metadata(100).await.unwrap());
+    assert!(store.is_metadata_indexed(calendar.org).await.unwrap());
+    for (number, event) in events[..2].iter().enumerate() {
+        let metadata = MetadataFilter::parse("", [("number", number.to_string().as_str())]).unwrap();
+        let filter = EventFilter { metadata, ..EventFilter::default() };
+        let scope = EventScope::Calendar(calendar.id);
+        let listed = store.list_events(event.org, scope, filter, Page::default()).await.unwrap();
+        assert_eq!(listed.data, std::slice::from_ref(event));
     }
 }
