@@ -175,10 +175,10 @@ impl ChangeSet {
         }
     }
 
-    /// Whether the change-set only adds events. Such change-sets depend only on their calendars being visible, so a
-    /// store may apply many of them with one statement per table.
+    /// Whether the change-set only adds events, and guards nothing but the time of calendars. Such change-sets depend
+    /// only on calendars, so a store may apply many of them with one statement per table: [`crate::Together`].
     pub fn only_adds_events(&self) -> bool {
-        self.guards.is_empty()
+        self.guards.iter().all(|guard| matches!(guard, Guard::CalendarTime { .. }))
             && self.accounts.is_empty()
             && self.webhooks.is_empty()
             && self.feeds.is_empty()

@@ -1,8 +1,8 @@
 //! How change-sets become transactions.
 //!
 //! There are two ways, which share their statements. Change-sets that only add events wait in a queue while the
-//! previous batch is written. They then share one transaction, with one statement per table. Every other change-set
-//! gets a transaction of its own at once.
+//! previous batch is written. They then share one transaction, with one statement per table, if they can be applied
+//! together. Every other change-set gets a transaction of its own at once.
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kalends_app::ports::{CommitError, FieldCipher};
-use kalends_app::{ApplyBatch, ChangeSet, CommitQueue, requests_of};
+use kalends_app::{ApplyBatch, ChangeSet, CommitQueue, Together, requests_of};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_rows::SealedChangeSet;
 use kalends_warm_pool::WarmPool;
@@ -82,8 +82,7 @@ impl Writer {
         let mut outcomes: Vec<Result<(), CommitError>> = batch.iter().map(|_| Ok(())).collect();
         let (mut places, mut sealed) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         let mut batch: Vec<(usize, Arc<ChangeSet>)> = batch.into_iter().enumerate().collect();
-        // Change-sets of one organization stay together: most are refused because their organization is at a limit.
-        batch.sort_by_key(|(_, changes)| changes.org);
+        batch.sort_by_key(|(_, changes)| Together::order(changes));
         for (place, changes) in batch {
             match SealedChangeSet::seal(changes, &*self.cipher) {
                 Ok(changes) => {
@@ -126,14 +125,16 @@ fn shared(error: impl Into<Box<dyn StdError + Send + Sync>>) -> impl Iterator<It
     std::iter::repeat_with(move || Box::new(Arc::clone(&error)) as Box<dyn StdError + Send + Sync>)
 }
 
-/// Splits a batch so that no transaction grows too large. The first portion comes last.
+/// Splits a batch so that no transaction grows too large or has change-sets that cannot be applied together. The first
+/// portion comes last.
 fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
     let mut portions: Vec<Range<usize>> = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut together) = (0, Together::default());
     for (index, changes) in batch.iter().enumerate() {
         bytes += changes.weight();
+        let continues = together.continues(changes.changes());
         match portions.last_mut() {
-            Some(portion) if bytes <= BATCH_BYTES => portion.end = index + 1,
+            Some(portion) if continues && bytes <= BATCH_BYTES => portion.end = index + 1,
             _ => {
                 bytes = changes.weight();
                 portions.push(index..index + 1);

@@ -1,8 +1,8 @@
 //! Commits batches of change-sets in one transaction each. Within a batch, each change-set is applied as a whole or
 //! not at all.
 //!
-//! Change-sets that only add events are applied together as a group, with one statement per table. If that fails, the
-//! group is rolled back and halved until the change-set that cannot be applied is alone. All others are applied.
+//! Change-sets that only add events are applied together as a group, with one statement per table, unless one of them
+//! guards a calendar to which another writes. If that fails, the group is rolled back and halved until the change-set that cannot be applied is alone. All others are applied.
 //!
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
 //! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;
@@ -13,7 +13,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt as _;
 use kalends_app::{
-    ApplyBatch, ChangeSet,
+    ApplyBatch, ChangeSet, Together,
     ports::{CommitError, FieldCipher},
     requests_of,
 };
@@ -141,18 +141,22 @@ async fn transact(
 /// The indexes of the change-sets that are applied together.
 type Group = Vec<usize>;
 
-/// One group for all change-sets that only add events, and one for each other change-set. The last group is applied
-/// first.
+/// As few groups as possible for the change-sets that only add events, and one for each other change-set. The last group
+/// is applied first.
 fn groups(sealed: &[Option<SealedChangeSet>]) -> Vec<Group> {
-    let entries = || sealed.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)));
-    let (mut additions, others): (Vec<_>, Vec<_>) =
-        entries().partition(|(_, entry)| entry.changes().only_adds_events());
-    let mut groups: Vec<Group> = others.into_iter().rev().map(|(index, _)| vec![index]).collect();
-    if !additions.is_empty() {
-        // Change-sets of one organization stay together: most are refused because their organization is at a limit.
-        additions.sort_by_key(|(_, entry)| entry.changes().org);
-        groups.push(additions.into_iter().map(|(index, _)| index).collect());
+    let entries = sealed.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?.changes())));
+    let (mut additions, others): (Vec<_>, Vec<_>) = entries.partition(|(_, changes)| changes.only_adds_events());
+    additions.sort_by_key(|(_, changes)| Together::order(changes));
+    let (mut groups, mut together) = (Vec::<Group>::new(), Together::default());
+    for (index, changes) in additions {
+        let continues = together.continues(changes);
+        match groups.last_mut() {
+            Some(group) if continues => group.push(index),
+            _ => groups.push(vec![index]),
+        }
     }
+    groups.extend(others.into_iter().map(|(index, _)| vec![index]));
+    groups.reverse();
     groups
 }
 

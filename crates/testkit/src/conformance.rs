@@ -332,6 +332,7 @@ macro_rules! conformance_cases {
             races {
                 one_change_set_wins_a_revision,
                 losers_of_a_revision_retry_and_win,
+                one_event_takes_a_time,
                 unguarded_events_are_all_created,
                 the_last_use_is_granted_once,
                 the_last_place_is_taken_once,

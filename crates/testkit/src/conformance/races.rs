@@ -74,6 +74,34 @@ pub async fn losers_of_a_revision_retry_and_win(store: &StoreUnderTest) {
     assert_eq!(scene.events(calendar.id).await.len(), TASKS);
 }
 
+/// If many callers add an event at the same time under the same guard, one succeeds, and no other event is affected.
+pub async fn one_event_takes_a_time(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (wanted, aside) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    for round in 0..ROUNDS {
+        let from = i64::try_from(round).unwrap();
+        let (seen, window) = (scene.revision(&wanted).await, hours(from, from + 1));
+        let outcomes = race(TASKS, |task| {
+            let (scene, wanted, aside) = (scene.clone(), wanted.clone(), aside.clone());
+            async move {
+                // Most stores write what waits together. The first ones keep them busy, so that the others wait.
+                let changes = if task < TASKS / 2 {
+                    scene.changes().create(&scene.make.event(&aside, window))
+                } else {
+                    let guard = Guard::CalendarTime { calendar: wanted.id, seen, window };
+                    scene.changes().guard(guard).create(&scene.make.event(&wanted, window))
+                };
+                scene.try_commit(changes).await
+            }
+        })
+        .await;
+        assert_only_stale(&outcomes);
+        assert_eq!(successes(&outcomes), TASKS / 2 + 1, "round {round}");
+    }
+    assert_eq!(scene.events(wanted.id).await.len(), ROUNDS);
+    assert_eq!(scene.events(aside.id).await.len(), ROUNDS * TASKS / 2);
+}
+
 /// Events may overlap: without a guard all are created, and each raises the revision.
 pub async fn unguarded_events_are_all_created(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
