@@ -1,8 +1,8 @@
-//! Random histories of bookings and holds, replayed on the service and on a plain model of its rules.
+//! Random histories of events, holds, series and proposals, replayed on the service and on a plain model of its rules.
 //!
 //! A [`History`] is what a few callers do on four calendars within a few hours: they book, hold, confirm, release,
-//! move, patch and delete, sometimes things that have ended already. Time passes in between, and sometimes stops
-//! exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one store. After
+//! move, patch, split, propose and delete, sometimes things that have ended already. Time passes in between, and
+//! sometimes stops exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one store. After
 //! every operation it compares everything: the outcome, what is returned, listed and busy, and the messages. Some
 //! operations are overtaken by another one, so that what they have read is stale by the time they write.
 //!
@@ -16,6 +16,7 @@
 
 mod history;
 mod model;
+mod offers;
 mod replay;
 mod service;
 

@@ -2,19 +2,34 @@
 
 use std::fmt;
 
-use proptest::{collection::vec, option, prelude::*, sample::subsequence};
+use proptest::{
+    collection::vec,
+    option,
+    prelude::*,
+    sample::{select, subsequence},
+};
 
 /// The calendars: two of the first agent, one of the second, and a shared one.
 pub(super) const CALENDARS: [(&str, Option<usize>); 4] =
     [("first/1", Some(0)), ("first/2", Some(0)), ("second", Some(1)), ("shared", None)];
 /// The agents.
 pub(super) const AGENTS: usize = 2;
+/// The title of everything that is made.
+pub(super) const TITLE: &str = "Standup";
+/// The agent that organizes proposals, and the participant that gets an event. Both are asked.
+pub(super) const ORGANIZER: usize = 0;
+/// The participant of proposals that gets an event of its own, on its only calendar.
+pub(super) const GUEST: usize = 1;
+/// The calendar of [`GUEST`].
+pub(super) const GUESTS_CALENDAR: usize = 2;
 /// The first quarter of an hour at which something starts, in minutes after midnight.
 pub(super) const DAWN: i64 = 8 * 60;
 /// At how many quarters of an hour things can start. The clock passes through all of them.
 const STARTS: u8 = 14;
 /// The longest duration, in quarters of an hour.
 const LONGEST: u8 = 4;
+/// The most occurrences of a series.
+const MOST_OCCURRENCES: u8 = 4;
 
 /// A time on the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +79,49 @@ pub enum Operation {
         /// Whether its time must be free.
         if_free: bool,
     },
+    /// A series is created that repeats every day.
+    Repeat {
+        /// The calendar.
+        calendar: usize,
+        /// When its first occurrence is.
+        time: Time,
+        /// How many occurrences it has.
+        count: u8,
+        /// Whether the times of all must be free.
+        if_free: bool,
+    },
+    /// An occurrence of a series and all later ones get other times.
+    Split {
+        /// The series.
+        series: Pick,
+        /// Its occurrence.
+        occurrence: Pick,
+        /// When.
+        time: Time,
+        /// Whether that is on the first day, where most things are. Otherwise it is on the occurrence's own day.
+        back: bool,
+        /// Whether the times must be free.
+        if_free: bool,
+    },
+    /// A series ends before one of its occurrences.
+    Cut(Pick, Pick),
+    /// Both agents are asked for a time, which gives each of them an event.
+    Propose {
+        /// The calendar of the organizer's event.
+        calendar: usize,
+        /// When.
+        time: Time,
+        /// Whether the time is reserved on that calendar.
+        reserve: bool,
+        /// Whether a time that is taken by then is not confirmed.
+        skip: bool,
+    },
+    /// An agent accepts the time of a proposal. The second acceptance confirms it.
+    Accept(Pick, usize),
+    /// A proposal is resolved.
+    Settle(Pick),
+    /// A proposal is cancelled.
+    Withdraw(Pick),
     /// A hold is placed.
     Hold {
         /// The calendar.
@@ -112,7 +170,7 @@ pub enum Operation {
     Rename(Pick),
     /// An event is deleted.
     Delete(Pick),
-    /// A caller places a hold or moves something, and has read some calendars when another node does something else.
+    /// A caller does something whose time must be free, and has read some calendars when another node does something else.
     Overtaken {
         /// The operation that is overtaken.
         slow: Box<Operation>,
@@ -181,6 +239,9 @@ fn placing() -> impl Strategy<Value = Operation> {
             |(pick, calendar, if_free)| Operation::Carry(pick, calendar, if_free)
         ),
         3 => book(true),
+        2 => repeat(true),
+        2 => split(true),
+        2 => answer(),
     ]
 }
 
@@ -199,6 +260,40 @@ fn anything_else() -> impl Strategy<Value = Operation> {
         ),
         1 => any::<Pick>().prop_map(Operation::Rename),
         2 => any::<Pick>().prop_map(Operation::Delete),
+        1 => repeat(false),
+        2 => split(false),
+        1 => (any::<Pick>(), any::<Pick>()).prop_map(|(series, occurrence)| Operation::Cut(series, occurrence)),
+        3 => propose(),
+        2 => answer(),
+        1 => any::<Pick>().prop_map(Operation::Withdraw),
+    ]
+}
+
+fn repeat(if_free: bool) -> impl Strategy<Value = Operation> {
+    (0..CALENDARS.len(), time(), 2..=MOST_OCCURRENCES).prop_map(move |(calendar, time, count)| Operation::Repeat {
+        calendar,
+        time,
+        count,
+        if_free,
+    })
+}
+
+fn split(if_free: bool) -> impl Strategy<Value = Operation> {
+    (any::<Pick>(), any::<Pick>(), time(), any::<bool>())
+        .prop_map(move |(series, occurrence, time, back)| Operation::Split { series, occurrence, time, back, if_free })
+}
+
+fn propose() -> impl Strategy<Value = Operation> {
+    // No calendar gets two events of one proposal.
+    let organizers = (0..CALENDARS.len()).filter(|calendar| *calendar != GUESTS_CALENDAR).collect::<Vec<_>>();
+    (select(organizers), time(), any::<bool>(), any::<bool>())
+        .prop_map(|(calendar, time, reserve, skip)| Operation::Propose { calendar, time, reserve, skip })
+}
+
+fn answer() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        3 => (any::<Pick>(), 0..AGENTS).prop_map(|(proposal, agent)| Operation::Accept(proposal, agent)),
+        1 => any::<Pick>().prop_map(Operation::Settle),
     ]
 }
 
@@ -260,6 +355,22 @@ impl fmt::Display for Operation {
                 let status = if *tentative { "tentative" } else { "confirmed" };
                 write!(f, "book {time} on {}, {status}{}", named(*calendar), condition(*if_free))
             }
+            Self::Repeat { calendar, time, count, if_free } => {
+                write!(f, "book {time} on {}, on {count} days{}", named(*calendar), condition(*if_free))
+            }
+            Self::Split { series, occurrence, time, back, if_free } => {
+                let day = if *back { "the first day" } else { "its day" };
+                write!(f, "move occurrence {occurrence} of series {series} and all later ones to {time} on {day}")?;
+                f.write_str(condition(*if_free))
+            }
+            Self::Cut(series, occurrence) => write!(f, "end series {series} before occurrence {occurrence}"),
+            Self::Propose { calendar, time, reserve, skip } => {
+                let reserved = if *reserve { ", reserved" } else { "" };
+                write!(f, "propose {time} on {}{reserved}{}", named(*calendar), condition(*skip))
+            }
+            Self::Accept(proposal, agent) => write!(f, "agent {agent} accepts proposal {proposal}"),
+            Self::Settle(proposal) => write!(f, "resolve proposal {proposal}"),
+            Self::Withdraw(proposal) => write!(f, "cancel proposal {proposal}"),
             Self::Hold { calendar, time, priority, lasts, wide } => {
                 let scope = if *wide { ", scope agent" } else { "" };
                 write!(f, "hold {time} on {}, priority {priority}, for {lasts} s{scope}", named(*calendar))

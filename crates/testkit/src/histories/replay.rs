@@ -8,20 +8,24 @@ use std::{
 use kalends_app::{Missing, Refusal, operations};
 use kalends_calendars::BlockKind;
 use kalends_calendars::{
-    Event, EventPatch, HOLD_MOST, HoldError, HoldExpiry, Patch,
-    ports::{EventFilter, StatusAt},
+    CONFLICTS_MAX, Event, EventPatch, HOLD_MOST, HoldError, HoldExpiry, Occurrence, Patch, SeriesScope,
+    ports::{EventFilter, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{MessageId, Page};
+use kalends_kernel::{MessageId, MetadataFilter, Page, SlotId};
+use kalends_proposals::{NewResponse, ProposalError};
 use kalends_time::Timestamp;
 use kalends_wire::SlotQuery;
-use kalends_wire::{self as wire, Listing, NewHoldSet, SlotsRequest};
+use kalends_wire::{self as wire, Listing, NewHoldSet, SlotsRequest, WantedResponse};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    history::{AGENTS, CALENDARS, History, Operation, Pass, Status, Time},
-    model::{Act, EventView, Held, Model, Outcome, SentMessage, Trouble, calendars_of_agent},
-    service::{Call, Reply, Returned, Service, hold, new_event, other_times, path, span, status},
+    history::{AGENTS, CALENDARS, GUEST, History, ORGANIZER, Operation, Pass, Status, TITLE, Time},
+    model::{
+        Act, DAY, EventView, Held, Messages, Model, NoOffer, OfferState, Outcome, SentMessage, Trouble,
+        calendars_of_agent,
+    },
+    service::{Call, Reply, Returned, Service, daily, hold, new_event, other_times, path, proposal, span, status},
 };
 use crate::{Inspect, conformance::StoreUnderTest, fixtures::Fixtures};
 
@@ -30,7 +34,7 @@ type Checked<T = ()> = Result<T, String>;
 
 /// The start and end of the queried windows, in quarters of an hour after the first start. The first contains
 /// everything; the second cuts some things.
-const WINDOWS: [(u8, u8); 2] = [(0, 24), (3, 11)];
+const WINDOWS: [(u16, u16); 2] = [(0, 3 * 96 + 32), (3, 11)];
 
 macro_rules! agree {
     ($expected:expr, $got:expr, $($what:tt)*) => {{
@@ -55,6 +59,7 @@ pub(super) async fn replay(under_test: &StoreUnderTest, make: &Fixtures, history
         model: Model::new(now),
         things: Vec::new(),
         sets: Vec::new(),
+        offers: Vec::new(),
         seen: HashSet::new(),
         audited: Vec::new(),
         step: 0,
@@ -88,6 +93,8 @@ struct Replay {
     things: Vec<String>,
     /// The identifiers of the model's hold sets.
     sets: Vec<String>,
+    /// The identifiers of the model's proposals, each with its slot.
+    offers: Vec<(String, SlotId)>,
     seen: HashSet<MessageId>,
     /// The expected entries of the audit log: action and resource.
     audited: Vec<(String, String)>,
@@ -143,9 +150,21 @@ impl Replay {
 
     /// The request of an operation at this point; `None` if there is nothing that it could apply to.
     fn act(&self, operation: &Operation) -> Option<Act> {
-        let times = |time: &Time| (Service::quarter(time.start), Service::quarter(time.start + time.quarters));
+        let times = |time: &Time| {
+            let start = u16::from(time.start);
+            (Service::quarter(start), Service::quarter(start + u16::from(time.quarters)))
+        };
         let pick = |pick: &u8| usize::from(*pick).checked_rem(self.things.len());
         let pick_set = |pick: &u8| usize::from(*pick).checked_rem(self.sets.len());
+        let pick_offer = |pick: &u8| usize::from(*pick).checked_rem(self.offers.len());
+        // A series, and the start of one of its occurrences.
+        let pick_occurrence = |series: &u8, occurrence: &u8| {
+            let all: Vec<usize> = (0..self.things.len()).filter(|thing| self.is_series(*thing)).collect();
+            let series = *all.get(usize::from(*series).checked_rem(all.len())?)?;
+            let times = self.model.things[series].times();
+            let (start, _) = *times.get(usize::from(*occurrence).checked_rem(times.len())?)?;
+            Some((series, start))
+        };
         let held = |priority: u8, lasts: u16, wide: bool| Held {
             until: self.model.now + i64::from(lasts) * 1_000_000,
             priority,
@@ -169,7 +188,34 @@ impl Replay {
             Operation::ConfirmSet(set) => Act::ConfirmSet(pick_set(set)?),
             Operation::ReleaseSet(set) => Act::ReleaseSet(pick_set(set)?),
             Operation::Expire => Act::Expire,
-            Operation::Move(thing, time, if_free) => Act::Move(pick(thing)?, times(time), *if_free),
+            Operation::Move(thing, time, if_free) => match pick(thing)? {
+                // With new times in the series itself, occurrences after an `UNTIL` would be lost.
+                series if self.is_series(series) => {
+                    Act::Shift(series, self.model.things[series].start, times(time), *if_free)
+                }
+                thing => Act::Move(thing, times(time), *if_free),
+            },
+            Operation::Repeat { calendar, time, count, if_free } => {
+                let (start, end) = times(time);
+                Act::Repeat { calendar: *calendar, start, end, count: *count, if_free: *if_free }
+            }
+            Operation::Split { series, occurrence, time, back, if_free } => {
+                let (series, at) = pick_occurrence(series, occurrence)?;
+                let (start, end) = times(time);
+                let day = if *back { 0 } else { (at - Service::quarter(0)) / DAY * DAY };
+                Act::Split(series, at, (start + day, end + day), *if_free)
+            }
+            Operation::Cut(series, occurrence) => {
+                let (series, at) = pick_occurrence(series, occurrence)?;
+                Act::Cut(series, at)
+            }
+            Operation::Propose { calendar, time, reserve, skip } => {
+                let (start, end) = times(time);
+                Act::Propose { calendar: *calendar, start, end, reserve: *reserve, skip: *skip }
+            }
+            Operation::Accept(offer, agent) => Act::Accept(pick_offer(offer)?, *agent),
+            Operation::Settle(offer) => Act::Settle(pick_offer(offer)?),
+            Operation::Withdraw(offer) => Act::Withdraw(pick_offer(offer)?),
             Operation::Carry(thing, calendar, if_free) => Act::Carry(pick(thing)?, *calendar, *if_free),
             Operation::SetStatus(thing, status, if_free) => Act::SetStatus(pick(thing)?, *status, *if_free),
             Operation::Prolong(thing, lasts) => {
@@ -181,7 +227,15 @@ impl Replay {
         })
     }
 
+    fn is_series(&self, thing: usize) -> bool {
+        self.model.things[thing].repeats.is_some()
+    }
+
     fn call(&self, act: &Act) -> Call {
+        let occurrence = |series: &usize, at: &i64| {
+            let series = self.things[*series].parse().expect("the identifier of an event");
+            Occurrence { series, start: Timestamp::from_micros(*at) }.to_string()
+        };
         let id = |thing: &usize| self.things[*thing].clone();
         let calendar = |calendar: &usize| self.service.calendars[*calendar].to_string();
         let patch = |patch: EventPatch| Box::new(patch);
@@ -192,11 +246,40 @@ impl Replay {
                 new.if_free = *if_free;
                 Call::Create { calendar: calendar(on), new }
             }
+            Act::Repeat { calendar: on, start, end, count, if_free } => {
+                let mut new = new_event(*start, *end, Status::Confirmed, None);
+                new.recurrence = Some(daily(*count));
+                new.if_free = *if_free;
+                Call::Create { calendar: calendar(on), new }
+            }
+            Act::Split(series, at, (start, end), if_free) => {
+                let mut later = other_times(*start, *end);
+                later.if_free = *if_free;
+                Call::Patch(occurrence(series, at), SeriesScope::Following, later)
+            }
+            Act::Shift(series, at, (start, end), if_free) => {
+                let mut all = other_times(*start, *end);
+                all.if_free = *if_free;
+                Call::Patch(occurrence(series, at), SeriesScope::All, all)
+            }
+            Act::Cut(series, at) => Call::Delete(occurrence(series, at), SeriesScope::Following),
+            Act::Propose { calendar: on, start, end, reserve, skip } => {
+                let agents = &self.service.agents;
+                Call::Propose(proposal(agents, calendar(on), span(*start, *end), *reserve, *skip))
+            }
+            Act::Accept(offer, agent) => {
+                let (id, slot) = &self.offers[*offer];
+                let response = NewResponse::accept(*slot);
+                let agent = self.service.agents[*agent].clone();
+                Call::Respond(id.clone(), WantedResponse { agent, calendar: None, response })
+            }
+            Act::Settle(offer) => Call::Settle(self.offers[*offer].0.clone()),
+            Act::Withdraw(offer) => Call::Withdraw(self.offers[*offer].0.clone()),
             Act::Hold { calendar: on, start, end, held } => {
                 Call::Create { calendar: calendar(on), new: new_event(*start, *end, Status::Hold, Some(*held)) }
             }
             Act::HoldSet { calendars, start, end, held } => Call::CreateSet(NewHoldSet {
-                title: "Standup".into(),
+                title: TITLE.into(),
                 span: span(*start, *end),
                 calendars: calendars.iter().map(calendar).collect(),
                 hold: hold(*held),
@@ -209,23 +292,31 @@ impl Replay {
             Act::Move(thing, (start, end), if_free) => {
                 let mut moved = other_times(*start, *end);
                 moved.if_free = *if_free;
-                Call::Patch(id(thing), moved)
+                Call::Patch(id(thing), SeriesScope::This, moved)
             }
             Act::Carry(thing, to, if_free) => Call::Carry { id: id(thing), calendar: calendar(to), if_free: *if_free },
             Act::SetStatus(thing, to, if_free) => {
                 let to = Patch::Set(status(*to));
-                Call::Patch(id(thing), patch(EventPatch { status: to, if_free: *if_free, ..EventPatch::default() }))
+                Call::Patch(
+                    id(thing),
+                    SeriesScope::This,
+                    patch(EventPatch { status: to, if_free: *if_free, ..EventPatch::default() }),
+                )
             }
             Act::Prolong(thing, until) => {
                 let expiry = HoldExpiry { at: Timestamp::from_micros(*until), longest: HOLD_MOST };
                 let hold_expires_at = Patch::Set(expiry);
-                Call::Patch(id(thing), patch(EventPatch { hold_expires_at, ..EventPatch::default() }))
+                Call::Patch(
+                    id(thing),
+                    SeriesScope::This,
+                    patch(EventPatch { hold_expires_at, ..EventPatch::default() }),
+                )
             }
             Act::Rename(thing, title) => {
                 let title = Patch::Set(title.clone());
-                Call::Patch(id(thing), patch(EventPatch { title, ..EventPatch::default() }))
+                Call::Patch(id(thing), SeriesScope::This, patch(EventPatch { title, ..EventPatch::default() }))
             }
-            Act::Delete(thing) => Call::Delete(id(thing)),
+            Act::Delete(thing) => Call::Delete(id(thing), SeriesScope::This),
         }
     }
 
@@ -263,7 +354,16 @@ impl Replay {
         let fast_reply = fast_reply.ok_or("the other request was never made")?;
 
         let before = self.model.clone();
-        if overtook {
+        if overtook && self.came_first(&slow, &fast, &slow_reply) {
+            let mut sent = Messages::default();
+            for (act, reply) in [(slow, slow_reply), (fast, fast_reply)] {
+                let (outcome, messages) = self.model.apply(&act);
+                self.bind(&act, &outcome, &reply)?;
+                self.same_outcome(&outcome, &reply).map_err(|what| format!("an acceptance came first: {what}"))?;
+                sent.append(messages);
+            }
+            self.messages(sent).await?;
+        } else if overtook {
             let (fast_outcome, mut fast_messages) = self.model.apply(&fast);
             self.bind(&fast, &fast_outcome, &fast_reply)?;
             self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("the overtaking request: {what}"))?;
@@ -281,21 +381,36 @@ impl Replay {
                 self.bind(&slow, &slow_outcome, &slow_reply)?;
                 self.same_outcome(&slow_outcome, &slow_reply)
                     .map_err(|what| format!("the overtaken request: {what}"))?;
-                fast_messages.extend(slow_messages);
+                fast_messages.append(slow_messages);
                 self.fits(&slow_outcome, &concerned).await?;
             }
             self.messages(fast_messages).await?;
         } else {
-            let mut messages_of_all = Vec::new();
+            let mut messages_of_all = Messages::default();
             for (act, reply) in [(slow, slow_reply), (fast, fast_reply)] {
                 let (outcome, messages) = self.model.apply(&act);
                 self.bind(&act, &outcome, &reply)?;
                 self.same_outcome(&outcome, &reply)?;
-                messages_of_all.extend(messages);
+                messages_of_all.append(messages);
             }
             self.messages(messages_of_all).await?;
         }
         self.look().await
+    }
+}
+
+impl Replay {
+    /// Whether a request that was overtaken is an acceptance that found the time taken before the other request freed it.
+    /// It is recorded nevertheless, so it came first.
+    fn came_first(&self, slow: &Act, fast: &Act, reply: &Reply) -> bool {
+        let (Act::Accept(offer, _), Ok(Returned::Proposal(proposal))) = (slow, reply) else { return false };
+        let state = |acts: &[&Act]| {
+            let mut model = self.model.clone();
+            acts.iter().for_each(|act| drop(model.apply(act)));
+            model.offer_state(*offer)
+        };
+        let (alone, after) = (state(&[slow]), state(&[fast, slow]));
+        proposal.summary.status == "pending" && alone == OfferState::Pending && after == OfferState::Confirmed
     }
 }
 
@@ -307,28 +422,57 @@ struct Sent {
     reason: Option<String>,
 }
 
+/// The payload of a message about a proposal. A new one is shown whole.
+#[derive(Deserialize)]
+struct AboutProposal {
+    #[serde(alias = "id")]
+    proposal_id: String,
+}
+
+/// The states of proposals, with their names.
+const STATES: [OfferState; 4] =
+    [OfferState::Pending, OfferState::Confirmed, OfferState::Cancelled, OfferState::Expired];
+
+const fn named(state: OfferState) -> &'static str {
+    match state {
+        OfferState::Pending => "pending",
+        OfferState::Confirmed => "confirmed",
+        OfferState::Cancelled => "cancelled",
+        OfferState::Expired => "expired",
+    }
+}
+
 /// Comparing outcomes.
 impl Replay {
     /// Learns the identifiers of what was made, and notes the expected audit entries.
     fn bind(&mut self, act: &Act, outcome: &Outcome, reply: &Reply) -> Checked {
         self.learn(outcome, reply)?;
-        if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing) {
+        if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing | Outcome::Offers(_)) {
             return Ok(());
         }
+        let offered = |offer: &usize| self.offers[*offer].0.clone();
         let made = || match reply {
             Ok(Returned::Event(event)) => Ok(event.id.clone()),
             Ok(Returned::Set(set)) => Ok(set.id.to_string()),
+            Ok(Returned::Proposal(proposal)) => Ok(proposal.summary.id.to_string()),
             other => Err(format!("nothing was made: {other:?}")),
         };
         let (action, resource) = match act {
             Act::Expire => return Ok(()),
-            Act::Book { .. } | Act::Hold { .. } => ("event.create", made()?),
+            Act::Book { .. } | Act::Hold { .. } | Act::Repeat { .. } => ("event.create", made()?),
+            Act::Split(..) => ("event.update", made()?),
+            Act::Cut(series, _) => ("event.delete", self.things[*series].clone()),
+            Act::Propose { .. } => ("proposal.create", made()?),
+            Act::Accept(offer, _) => ("proposal.respond", offered(offer)),
+            Act::Settle(offer) => ("proposal.resolve", offered(offer)),
+            Act::Withdraw(offer) => ("proposal.cancel", offered(offer)),
             Act::HoldSet { .. } => ("hold_set.create", made()?),
             Act::Confirm(thing) => ("hold.confirm", self.things[*thing].clone()),
             Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
             Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
             Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
             Act::Move(thing, ..)
+            | Act::Shift(thing, ..)
             | Act::Carry(thing, ..)
             | Act::Prolong(thing, _)
             | Act::SetStatus(thing, ..)
@@ -351,6 +495,9 @@ impl Replay {
     }
 
     fn learn(&mut self, outcome: &Outcome, reply: &Reply) -> Checked {
+        if let Outcome::Offers(offer) = outcome {
+            return self.learn_offer(*offer, reply);
+        }
         let Outcome::Shows(things_shown) = outcome else { return Ok(()) };
         let made: Vec<usize> = things_shown.iter().copied().filter(|thing| *thing >= self.things.len()).collect();
         if made.is_empty() {
@@ -368,6 +515,32 @@ impl Replay {
                 }
             }
             other => return Err(format!("no event is shown: {other:?}")),
+        }
+        Ok(())
+    }
+
+    fn learn_offer(&mut self, offer: usize, reply: &Reply) -> Checked {
+        let created = match reply {
+            Ok(Returned::Proposal(proposal)) => {
+                if offer == self.offers.len() {
+                    let slot = proposal.slots.first().ok_or("a proposal without a slot")?;
+                    self.offers.push((proposal.summary.id.to_string(), slot.id));
+                }
+                &proposal.summary.created_events
+            }
+            Ok(Returned::Resolution(resolution)) => &resolution.created_events,
+            other => return Err(format!("no proposal is shown: {other:?}")),
+        };
+        let agents: Vec<String> = created.iter().map(|created| created.agent_id.to_string()).collect();
+        let made = &self.model.offers[offer].things;
+        let expected: Vec<String> =
+            [ORGANIZER, GUEST].into_iter().take(made.len()).map(|agent| self.service.agents[agent].clone()).collect();
+        agree!(expected, agents, "others got an event");
+        for (thing, created) in made.iter().zip(created) {
+            if *thing == self.things.len() {
+                self.things.push(created.event_id.to_string());
+            }
+            agree!(self.things[*thing], created.event_id.to_string(), "another event is shown");
         }
         Ok(())
     }
@@ -396,6 +569,31 @@ impl Replay {
                 Ok(())
             }
             (Outcome::Nothing, Ok(Returned::Nothing)) => Ok(()),
+            (Outcome::Offers(offer), Ok(Returned::Proposal(proposal))) => {
+                agree!(named(self.model.offer_state(*offer)), proposal.summary.status, "the status differs");
+                Ok(())
+            }
+            (Outcome::Offers(offer), Ok(Returned::Resolution(resolution))) => {
+                agree!(named(self.model.offer_state(*offer)), resolution.status, "the status differs");
+                Ok(())
+            }
+            (Outcome::OfferRefused(expected), Err(Refusal::Proposal(error))) => {
+                let got = match error {
+                    ProposalError::NotPending(status) => {
+                        let state = STATES.into_iter().find(|state| named(*state) == status.as_str());
+                        state.map(NoOffer::NotPending)
+                    }
+                    ProposalError::Duplicate(_) => Some(NoOffer::AcceptedBefore),
+                    ProposalError::NoResponses => Some(NoOffer::NoResponses),
+                    _ => None,
+                };
+                agree!(Some(*expected), got, "refused for another reason: {error}");
+                Ok(())
+            }
+            (Outcome::Begun, Err(Refusal::Invalid(errors))) => {
+                agree!("slots[0].start_time", errors.first().param, "another field is invalid");
+                Ok(())
+            }
             (Outcome::Ended(expected), Ok(Returned::Ended(got))) => {
                 agree!(expected, got, "another number of holds had expired");
                 Ok(())
@@ -446,7 +644,11 @@ impl Replay {
                     got.push((on, kind, block.span.start().as_micros(), block.span.end().as_micros()));
                 }
                 got.sort_unstable();
-                agree!(conflicts, &got, "the conflicts differ");
+                if conflicts.len() <= CONFLICTS_MAX {
+                    agree!(conflicts, &got, "the conflicts differ");
+                } else if got.len() != CONFLICTS_MAX || got.iter().any(|conflict| !conflicts.contains(conflict)) {
+                    return Err(format!("the conflicts are not among these: {conflicts:?}\n  got {got:?}"));
+                }
                 let free = |span: &kalends_time::Span| (span.start().as_micros(), span.end().as_micros());
                 let got: Vec<_> = obstacles.nearest_free.iter().map(free).collect();
                 if self.model.offers(calendars, *wanted, &got) {
@@ -485,47 +687,52 @@ impl Replay {
     }
 
     /// Checks that exactly these messages were stored since the last check.
-    async fn messages(&mut self, mut expected: Vec<SentMessage>) -> Checked {
-        let mut got = Vec::with_capacity(expected.len());
+    async fn messages(&mut self, expected: Messages) -> Checked {
+        let mut got = Messages::default();
         for message in self.inspect.messages(self.service.org).await {
             if !self.seen.insert(message.id) {
                 continue;
             }
+            let kind = message.event_type.as_str().to_owned();
+            let version = message.resource_version.0;
+            if kind.starts_with("proposal.") {
+                let about: AboutProposal = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
+                let offer = self.offers.iter().position(|(id, _)| *id == about.proposal_id);
+                got.offers.push((kind, offer.ok_or_else(|| format!("unknown: {}", message.payload))?, version));
+                continue;
+            }
             let sent: Sent = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
             let (thing, view) = self.seen_in(&sent.event)?;
-            got.push(SentMessage {
-                kind: message.event_type.as_str().to_owned(),
-                thing,
-                reason: sent.reason,
-                view,
-                version: message.resource_version.0,
-            });
+            got.things.push(SentMessage { kind, thing, reason: sent.reason, view, version });
         }
-        expected.sort();
-        got.sort();
-        agree!(expected, got, "the messages differ");
+        agree!(expected.sorted(), got.sorted(), "the messages differ");
         Ok(())
     }
 }
 
 /// Comparing reads.
 impl Replay {
-    /// Checks that whatever was placed does not overlap anything else on the calendars that it had to fit,
-    /// independently of the model.
+    /// Checks that what was placed does not overlap anything else on the calendars that it had to fit, independently of
+    /// the model.
     async fn fits(&self, outcome: &Outcome, concerned: &[usize]) -> Checked {
-        let Outcome::Shows(placed) = outcome else { return Ok(()) };
-        for thing in placed.iter().filter(|_| !concerned.is_empty()) {
-            let own = &self.model.things[*thing];
-            let time = span(own.start, own.end);
-            for calendar in concerned {
-                let listed = self.listed(Some(*calendar), None, None).await?;
-                let met = listed.iter().find(|other| {
-                    takes_time(other)
-                        && other.times.span.overlaps(time)
-                        && !placed.iter().any(|placed| self.things[*placed] == other.id.to_string())
-                });
-                if let Some(met) = met {
-                    return Err(format!("a hold was placed over {met:?}"));
+        let placed = match outcome {
+            Outcome::Shows(things) => things,
+            Outcome::Offers(offer) => &self.model.offers[*offer].things,
+            _ => return Ok(()),
+        };
+        for calendar in concerned {
+            let listed = self.instances(*calendar).await?;
+            for thing in placed {
+                let own = &self.model.things[*thing];
+                // What is over of a series need not be free.
+                let ahead = own.times().into_iter().filter(|(_, end)| own.repeats.is_none() || *end > self.model.now);
+                for (start, end) in ahead {
+                    let met = listed.iter().find(|(of, other)| {
+                        takes_time(other) && other.times.span.overlaps(span(start, end)) && !placed.contains(of)
+                    });
+                    if let Some((_, met)) = met {
+                        return Err(format!("{thing} was placed over {met:?}"));
+                    }
                 }
             }
         }
@@ -549,6 +756,20 @@ impl Replay {
                 }
             }
         }
+        let calendar = self.step % CALENDARS.len();
+        let mut expected = Vec::new();
+        for (index, thing) in model.things.iter().enumerate() {
+            if thing.calendar == calendar && !thing.deleted {
+                expected.extend(thing.times().into_iter().map(|(start, end)| (index, start, end)));
+            }
+        }
+        let got = self.instances(calendar).await?.into_iter();
+        let micros = |event: &Event| (event.times.span.start().as_micros(), event.times.span.end().as_micros());
+        let mut got: Vec<_> = got.map(|(thing, event)| (thing, micros(&event).0, micros(&event).1)).collect();
+        got.sort_unstable();
+        agree!(expected, got, "the occurrences differ");
+        self.same_offer().await?;
+
         // One status at a time, in turn, of an agent and then of a calendar.
         let only = Status::ALL[self.step % Status::ALL.len()];
         let of_agent = self.step / Status::ALL.len() % AGENTS;
@@ -579,6 +800,41 @@ impl Replay {
             self.busy().await?;
         }
         Ok(())
+    }
+
+    /// Compares one proposal with the model.
+    async fn same_offer(&self) -> Checked {
+        let Some(offer) = self.step.checked_rem(self.offers.len()) else { return Ok(()) };
+        let actor = self.service.actor(&operations::GET_PROPOSAL);
+        let got = self.service.nodes[self.node()].proposal(&actor, &self.offers[offer].0).await;
+        let got = got.map_err(|refusal| format!("no proposal: {refusal}"))?;
+        let expected = &self.model.offers[offer];
+        agree!(named(self.model.offer_state(offer)), got.summary.status, "a proposal has another status");
+        let accepted = expected.accepted.iter().filter(|accepted| **accepted).count();
+        agree!(accepted, got.responses.len(), "a proposal has another number of responses");
+        let events: Vec<&String> = expected.things.iter().map(|thing| &self.things[*thing]).collect();
+        let created: Vec<String> = got.summary.created_events.iter().map(|event| event.event_id.to_string()).collect();
+        agree!(events, created.iter().collect::<Vec<_>>(), "a proposal has other events");
+        Ok(())
+    }
+
+    /// The events and occurrences of a calendar, each with the thing that it is of.
+    async fn instances(&self, calendar: usize) -> Checked<Vec<(usize, Event)>> {
+        let (from, to) = WINDOWS[0];
+        let window = span(Service::quarter(from), Service::quarter(to));
+        let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
+        let (actor, page) = (self.service.actor(&operations::LIST_EVENTS), Page { limit: 200, offset: 0 });
+        let app = &self.service.nodes[self.step % 2];
+        let calendar = self.service.calendars[calendar].to_string();
+        let listed = app.list_calendar_events(&actor, &calendar, Listing::Instances(filter), page).await;
+        let listed = listed.map_err(|refusal| format!("no instances: {refusal}"))?;
+        let mut instances = Vec::with_capacity(listed.data.len());
+        for event in listed.data {
+            let id = event.occurrence().map_or(event.id, |occurrence| occurrence.series).to_string();
+            let thing = self.things.iter().position(|known| *known == id);
+            instances.push((thing.ok_or_else(|| format!("unknown: {event:?}"))?, event));
+        }
+        Ok(instances)
     }
 
     /// The events of a calendar or of an agent, of all statuses or of one.
@@ -687,8 +943,16 @@ impl Replay {
                 hold.map(|(until, priority)| format!(", until {}, priority {priority}", Timestamp::from_micros(until)));
             let (hold, set) = (hold.unwrap_or_default(), set.map(|set| format!(", set {set}")).unwrap_or_default());
             let deleted = if thing.deleted { ", deleted" } else { "" };
+            let repeats = thing.repeats.map(|count| format!(", {count} times")).unwrap_or_default();
             let (on, status) = (names[&calendar], status.as_str());
-            text.push_str(&format!("\n  {index}: {status} {start} to {end} on {on}{hold}{set}{deleted}"));
+            text.push_str(&format!("\n  {index}: {status} {start} to {end} on {on}{repeats}{hold}{set}{deleted}"));
+        }
+        for (index, offer) in self.model.offers.iter().enumerate() {
+            let (start, end) = (Timestamp::from_micros(offer.start), Timestamp::from_micros(offer.end));
+            let (on, status) = (names[&offer.calendar], named(self.model.offer_state(index)));
+            let (reserve, skip, accepted) = (offer.reserve, offer.skip, offer.accepted);
+            let rest = format!("reserve {reserve}, skip {skip}, accepted {accepted:?}");
+            text.push_str(&format!("\n  proposal {index}: {status} {start} to {end} on {on}, {rest}"));
         }
         text
     }

@@ -16,16 +16,20 @@ use kalends_app::{
 };
 use kalends_bridge::HumanBusy;
 use kalends_calendars::{
-    Attendees, EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch, SeriesScope,
+    Attendees, EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, NewRecurrence, Patch,
+    SeriesScope,
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::HumanSource;
 use kalends_kernel::{CalendarId, KeyId, Metadata, OrgId, RequestId, StoreError};
-use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
-use kalends_wire::{Event, HoldSet, MoveEvent, NewHoldSet};
+use kalends_proposals::{Placement, Weight};
+use kalends_time::{Clock as _, SignedDuration, Span, Timestamp, Zone};
+use kalends_wire::{
+    Event, HoldSet, MoveEvent, NewHoldSet, Proposal, Resolution, WantedProposal, WantedResponse, WantedSlot,
+};
 
 use super::{
-    history::{AGENTS, CALENDARS, DAWN, Status},
+    history::{AGENTS, CALENDARS, DAWN, ORGANIZER, Status, TITLE},
     model::Held,
 };
 use crate::{
@@ -40,16 +44,29 @@ const AT_ONCE: u32 = 200;
 /// A request to the service, in the service's own types.
 #[derive(Debug, Clone)]
 pub(super) enum Call {
-    Create { calendar: String, new: Box<NewEvent> },
+    Create {
+        calendar: String,
+        new: Box<NewEvent>,
+    },
     CreateSet(NewHoldSet),
     Confirm(String),
     Release(String),
     ConfirmSet(String),
     ReleaseSet(String),
     Expire,
-    Patch(String, Box<EventPatch>),
-    Carry { id: String, calendar: String, if_free: bool },
-    Delete(String),
+    /// With the identifier of an event, or of an occurrence if the scope is not [`SeriesScope::This`].
+    Patch(String, SeriesScope, Box<EventPatch>),
+    Carry {
+        id: String,
+        calendar: String,
+        if_free: bool,
+    },
+    /// As [`Self::Patch`].
+    Delete(String, SeriesScope),
+    Propose(WantedProposal),
+    Respond(String, WantedResponse),
+    Settle(String),
+    Withdraw(String),
 }
 
 /// The reply of the service.
@@ -59,6 +76,8 @@ pub(super) enum Returned {
     Set(HoldSet),
     Nothing,
     Ended(usize),
+    Proposal(Box<Proposal>),
+    Resolution(Box<Resolution>),
 }
 
 pub(super) type Reply = Result<Returned, Refusal>;
@@ -135,7 +154,7 @@ impl Service {
     }
 
     /// The time that many quarters of an hour after the first start.
-    pub(super) fn quarter(quarters: u8) -> i64 {
+    pub(super) fn quarter(quarters: u16) -> i64 {
         let day = Fixtures::BEGINNING - SignedDuration::hours(8);
         (day + SignedDuration::minutes(DAWN + 15 * i64::from(quarters))).as_micros()
     }
@@ -175,12 +194,18 @@ impl Service {
             Call::ReleaseSet(_) => &operations::RELEASE_HOLD_SET,
             Call::Patch(..) => &operations::UPDATE_EVENT,
             Call::Carry { .. } => &operations::MOVE_EVENT,
-            Call::Delete(_) => &operations::DELETE_EVENT,
+            Call::Delete(..) => &operations::DELETE_EVENT,
+            Call::Propose(_) => &operations::CREATE_PROPOSAL,
+            Call::Respond(..) => &operations::RESPOND_TO_PROPOSAL,
+            Call::Settle(_) => &operations::RESOLVE_PROPOSAL,
+            Call::Withdraw(_) => &operations::CANCEL_PROPOSAL,
         });
         let app = Arc::clone(&self.nodes[node]);
         async move {
             let event = |answered: Answered<Event>| Returned::Event(Box::new(answered.resource));
             let set = |answered: Answered<HoldSet>| Returned::Set(answered.resource);
+            let proposal = |answered: Answered<Proposal>| Returned::Proposal(Box::new(answered.resource));
+            let resolution = |answered: Answered<Resolution>| Returned::Resolution(Box::new(answered.resource));
             match call {
                 Call::Create { calendar, new } => app.create_event(&actor, &calendar, *new).await.map(event),
                 Call::CreateSet(new) => app.create_hold_set(&actor, new).await.map(set),
@@ -188,18 +213,21 @@ impl Service {
                 Call::Release(id) => app.release_hold(&actor, &id).await.map(event),
                 Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await.map(set),
                 Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await.map(set),
-                Call::Patch(id, patch) => {
-                    app.update_event(&actor, path(&id), SeriesScope::This, *patch, &IfMatch::Any).await.map(event)
+                Call::Patch(id, scope, patch) => {
+                    app.update_event(&actor, path(&id), scope, *patch, &IfMatch::Any).await.map(event)
                 }
                 Call::Carry { id, calendar, if_free } => {
                     let to = MoveEvent { calendar_id: calendar, if_free };
                     app.move_event(&actor, &id, &to, &IfMatch::Any).await.map(event)
                 }
-                Call::Delete(id) => {
-                    let deleted =
-                        app.delete_event(&actor, path(&id), SeriesScope::This, None, false, &IfMatch::Any).await?;
+                Call::Delete(id, scope) => {
+                    let deleted = app.delete_event(&actor, path(&id), scope, None, false, &IfMatch::Any).await?;
                     Ok(deleted.resource.map_or(Returned::Nothing, |event_then| Returned::Event(Box::new(event_then))))
                 }
+                Call::Propose(wanted) => app.create_proposal(&actor, wanted).await.map(proposal),
+                Call::Respond(id, wanted) => app.respond(&actor, &id, wanted).await.map(proposal),
+                Call::Settle(id) => app.resolve_proposal(&actor, &id).await.map(resolution),
+                Call::Withdraw(id) => app.cancel_proposal(&actor, &id).await.map(resolution),
                 Call::Expire => app.expire_holds(AT_ONCE).await.map(|done| Returned::Ended(done.found)),
             }
         }
@@ -233,7 +261,7 @@ pub(super) const fn status(status: Status) -> EventStatus {
 
 pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held>) -> Box<NewEvent> {
     Box::new(NewEvent {
-        title: "Standup".into(),
+        title: TITLE.into(),
         description: None,
         location: None,
         conference_url: None,
@@ -311,5 +339,35 @@ impl HumanCalendars for Interruption {
 
     async fn human_busy(&self, _: OrgId, _: &[HumanSource], _: Span) -> Result<Vec<HumanBusy>, StoreError> {
         Ok(Vec::new())
+    }
+}
+
+/// A rule that repeats every day.
+pub(super) fn daily(count: u8) -> NewRecurrence {
+    let rule = format!("FREQ=DAILY;COUNT={count}").parse().expect("a rule");
+    NewRecurrence { rule, exdates: Vec::new(), zone: Some(Zone::UTC) }
+}
+
+/// A proposal of one time to all agents, each of which gets an event.
+pub(super) fn proposal(
+    agents: &[String],
+    calendar: String,
+    span: Span,
+    hold_slots: bool,
+    skip_taken: bool,
+) -> WantedProposal {
+    WantedProposal {
+        title: TITLE.into(),
+        description: None,
+        organizer: agents[ORGANIZER].clone(),
+        participants: agents.to_vec(),
+        calendar,
+        slots: vec![WantedSlot { span, weight: Weight::default(), calendar: None }],
+        expires_at: None,
+        hold_slots,
+        skip_taken,
+        min_accepts: 0,
+        placement: Placement::All,
+        metadata: Metadata::default(),
     }
 }
