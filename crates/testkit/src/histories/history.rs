@@ -40,7 +40,8 @@ pub struct Time {
     pub quarters: u8,
 }
 
-/// Selects something that was made earlier, even if it was deleted: an index, taken modulo the number of such things.
+/// Selects something that was made earlier, even if it was deleted: an index, taken modulo the number of such things. 0
+/// is the newest series or proposal, and the oldest of everything else.
 pub type Pick = u8;
 
 /// The status that a PATCH sets.
@@ -187,7 +188,8 @@ pub struct History(pub Vec<Operation>);
 
 /// Histories of 10 to 40 operations on few calendars and times, so that they conflict.
 pub fn histories() -> impl Strategy<Value = History> {
-    vec(operation(), 10..=40).prop_map(History)
+    let step = prop_oneof![16 => operation().prop_map(|one| vec![one]), 1 => contest()];
+    vec(step, 10..=40).prop_map(|steps| History(steps.concat()))
 }
 
 /// Histories that the service once got wrong, as short as possible.
@@ -269,6 +271,34 @@ fn anything_else() -> impl Strategy<Value = Operation> {
     ]
 }
 
+/// Something that wants a time, overtaken by something else that takes it. At random, that is rare.
+fn contest() -> impl Strategy<Value = Vec<Operation>> {
+    let proposal = (organizers_calendar(), time(), any::<bool>(), 0..AGENTS, any::<bool>());
+    let proposal = proposal.prop_map(|(calendar, time, reserve, agent, settle)| {
+        let proposed = Operation::Propose { calendar, time, reserve, skip: true };
+        let slow = if settle { Operation::Settle(0) } else { Operation::Accept(0, 1 - agent) };
+        (vec![proposed, Operation::Accept(0, agent)], slow, vec![calendar, GUESTS_CALENDAR], time)
+    });
+    let reservation = (organizers_calendar(), time()).prop_map(|(calendar, time)| {
+        (Vec::new(), Operation::Propose { calendar, time, reserve: true, skip: false }, vec![calendar], time)
+    });
+    let series = (0..CALENDARS.len(), time(), any::<Pick>(), time());
+    let series = series.prop_map(|(calendar, first, occurrence, time)| {
+        let repeat = Operation::Repeat { calendar, time: first, count: MOST_OCCURRENCES, if_free: false };
+        let slow = Operation::Split { series: 0, occurrence, time, back: true, if_free: true };
+        (vec![repeat], slow, vec![calendar], time)
+    });
+    let wanted = prop_oneof![proposal, reservation, series];
+    (wanted, any::<Pick>(), 0_u8..2, any::<bool>()).prop_map(
+        |((mut steps, slow, calendars, time), pick, looked, if_free)| {
+            let calendar = calendars[usize::from(pick) % calendars.len()];
+            let fast = Box::new(Operation::Book { calendar, time, tentative: false, if_free });
+            steps.push(Operation::Overtaken { slow: Box::new(slow), looked, fast });
+            steps
+        },
+    )
+}
+
 fn repeat(if_free: bool) -> impl Strategy<Value = Operation> {
     (0..CALENDARS.len(), time(), 2..=MOST_OCCURRENCES).prop_map(move |(calendar, time, count)| Operation::Repeat {
         calendar,
@@ -284,10 +314,13 @@ fn split(if_free: bool) -> impl Strategy<Value = Operation> {
 }
 
 fn propose() -> impl Strategy<Value = Operation> {
-    // No calendar gets two events of one proposal.
-    let organizers = (0..CALENDARS.len()).filter(|calendar| *calendar != GUESTS_CALENDAR).collect::<Vec<_>>();
-    (select(organizers), time(), any::<bool>(), any::<bool>())
+    (organizers_calendar(), time(), any::<bool>(), any::<bool>())
         .prop_map(|(calendar, time, reserve, skip)| Operation::Propose { calendar, time, reserve, skip })
+}
+
+/// Not the guest's: no calendar gets two events of one proposal.
+fn organizers_calendar() -> impl Strategy<Value = usize> {
+    select((0..CALENDARS.len()).filter(|calendar| *calendar != GUESTS_CALENDAR).collect::<Vec<_>>())
 }
 
 fn answer() -> impl Strategy<Value = Operation> {

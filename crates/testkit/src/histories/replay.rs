@@ -156,11 +156,12 @@ impl Replay {
         };
         let pick = |pick: &u8| usize::from(*pick).checked_rem(self.things.len());
         let pick_set = |pick: &u8| usize::from(*pick).checked_rem(self.sets.len());
-        let pick_offer = |pick: &u8| usize::from(*pick).checked_rem(self.offers.len());
+        let newest = |pick: &u8, count: usize| (count - usize::from(*pick).checked_rem(count)?).checked_sub(1);
+        let pick_offer = |pick: &u8| newest(pick, self.offers.len());
         // A series, and the start of one of its occurrences.
         let pick_occurrence = |series: &u8, occurrence: &u8| {
             let all: Vec<usize> = (0..self.things.len()).filter(|thing| self.is_series(*thing)).collect();
-            let series = *all.get(usize::from(*series).checked_rem(all.len())?)?;
+            let series = *all.get(newest(series, all.len())?)?;
             let times = self.model.things[series].times();
             let (start, _) = *times.get(usize::from(*occurrence).checked_rem(times.len())?)?;
             Some((series, start))
