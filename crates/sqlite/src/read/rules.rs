@@ -76,7 +76,7 @@ impl SqliteStore {
                     union all
                     select start_at, end_at, status, source from events
                     where org_id = ?1 and calendar_id = ?2 and busy is not null
-                        and end_at - start_at > 86400000000 and end_at > ?4 and start_at < ?5
+                        and end_at - start_at > 86400000000 and end_at > ?4 and +start_at < ?5
                     order by start_at, end_at limit ?6
                 ) page on true
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
