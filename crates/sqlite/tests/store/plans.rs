@@ -127,6 +127,13 @@ async fn the_hot_reads_use_their_indexes() {
             ],
         ),
         (
+            vec!["page on true", "union all"],
+            vec![
+                "events USING INDEX events_busy (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)",
+                "events USING INDEX events_busy_long (org_id=? AND calendar_id=? AND end_at>?)",
+            ],
+        ),
+        (
             vec!["e.status in ('confirmed', 'tentative')"],
             vec!["e USING INDEX events_series (org_id=? AND calendar_id=? AND reaches>?)"],
         ),
