@@ -1,4 +1,5 @@
-//! The rules of events, holds, series and proposals, written as plainly as possible, over a list that is searched from start to end.
+//! The rules of events, holds, series and proposals, written as plainly as possible, over lists that are searched from
+//! start to end.
 //!
 //! Nothing here is shared with the rules of the service. All times are in microseconds.
 
