@@ -21,6 +21,7 @@ pub(crate) struct Requests {
     /// One list for all connections, or one for each.
     lists: Vec<Arc<List>>,
     status: u16,
+    connections: usize,
 }
 
 /// Requests that are sent in order and repeated, through all rounds.
@@ -58,18 +59,23 @@ pub(crate) struct Round {
 impl Requests {
     /// One list that all connections share.
     pub(crate) fn shared(status: u16, requests: Vec<Vec<u8>>) -> Self {
-        Self { lists: vec![List::new(requests)], status }
+        Self { lists: vec![List::new(requests)], status, connections: CONNECTIONS }
+    }
+
+    /// One list of a single connection: for requests that the server answers one at a time.
+    pub(crate) fn alone(status: u16, requests: Vec<Vec<u8>>) -> Self {
+        Self { connections: 1, ..Self::shared(status, requests) }
     }
 
     /// A list for each connection.
     pub(crate) fn each(status: u16, lists: impl IntoIterator<Item = Vec<Vec<u8>>>) -> Self {
-        Self { lists: lists.into_iter().map(List::new).collect(), status }
+        Self { lists: lists.into_iter().map(List::new).collect(), status, connections: CONNECTIONS }
     }
 
     /// Sends for this time and measures.
     pub(crate) async fn send(&self, server: &Process, time: Duration) -> Result<Round> {
-        let mut connections = Vec::with_capacity(CONNECTIONS);
-        for _ in 0..CONNECTIONS {
+        let mut connections = Vec::with_capacity(self.connections);
+        for _ in 0..self.connections {
             connections.push(Connection::open(server.address).await?);
         }
         let mut tasks = JoinSet::new();
