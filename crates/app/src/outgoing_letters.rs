@@ -1,5 +1,5 @@
-//! Emails to people outside the organization. They are counted and stored with the change that causes them, and a
-//! worker sends them.
+//! Emails on behalf of an organization. They are stored with the change that causes them, and a worker sends them.
+//! Emails to people who did not ask for them are counted.
 
 use kalends_accounts::{Allowance, Taken};
 use kalends_kernel::{LetterId, OrgId, StoreError};
@@ -39,6 +39,12 @@ impl App {
             envelope: Some(envelope(mail)),
             created_at,
         }
+    }
+
+    /// A notice to the people of an organization. It uses no allowance, and no other email supersedes it.
+    pub(crate) fn notice(&self, org: OrgId, mail: Mail, now: Timestamp) -> Letter {
+        let letter = self.letter(org, &Mail { agreed: true, ..mail }, About::organization(org), now);
+        Letter { about: About::itself(letter.id), ..letter }
     }
 
     /// Waits until this process has committed an email.

@@ -8,7 +8,6 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use kalends_accounts::Email;
 use kalends_kernel::{DeliveryId, Foreign, StoreError, random_bytes};
 use kalends_notifications::{
     Change, Claim, DELIVERIES_KEPT, Deactivation, Delivery, EventType, Health, HealthChange, MESSAGES_KEPT, Message,
@@ -20,7 +19,7 @@ use kalends_wire as wire;
 
 use crate::{
     App, ChangeSet, Refusal, letters,
-    ports::{CommitError, WebhookPost, WebhookReply},
+    ports::{CommitError, Mail, WebhookPost, WebhookReply},
 };
 
 /// How many deliveries are abandoned at once.
@@ -185,7 +184,10 @@ impl App {
         let payload = wire::WebhookDeactivated { webhook: wire::Webhook::from(&off), reason: why.as_str().into() };
         let message = self.message(off.org, EventType::WebhookDeactivated, &payload, off.version, now);
         changes.messages.push(Message { about: Some(off.id), ..message });
-        let (org, id, host) = (off.org, off.id, off.url.destination().0.to_owned());
+        let (org, id) = (off.org, off.id);
+        if let Some(mail) = self.deactivation_notice(&off, why).await? {
+            changes.letters.push(self.notice(org, mail, now));
+        }
         changes.webhooks.push(Change::UpdateEndpoint { endpoint: Box::new(off), seen: endpoint.version, heals: false });
         match self.store_changes(changes).await {
             Ok(()) => {}
@@ -194,21 +196,21 @@ impl App {
         }
         tracing::warn!(%org, webhook = %id, reason = why.as_str(), "a webhook was switched off");
         kalends_metrics::WEBHOOK_DEACTIVATED.with_label_values(&[why.as_str()]).inc();
-        let Some(organization) = self.parts.store.find_organization(org).await? else { return Ok(()) };
-        let owner = match self.parts.store.owner_of(org).await? {
+        Ok(())
+    }
+
+    /// The email to the owner of an endpoint that is switched off. Without an owner, it goes to the organization's
+    /// address, if there is one.
+    async fn deactivation_notice(&self, off: &WebhookEndpoint, why: Deactivation) -> Result<Option<Mail>, StoreError> {
+        let Some(organization) = self.parts.store.find_organization(off.org).await? else { return Ok(None) };
+        let owner = match self.parts.store.owner_of(off.org).await? {
             Some(ownership) => self.parts.store.find_user(ownership.user).await?.map(|user| user.email),
             None => None,
         };
-        let to: Option<Email> = owner.or_else(|| organization.email.clone());
-        if let Some(to) = to {
-            self.post(letters::webhook_deactivated(
-                &to,
-                &Foreign::new(organization.name.as_str()),
-                (id, &Foreign::new(&host)),
-                why,
-            ));
-        }
-        Ok(())
+        let Some(to) = owner.or(organization.email) else { return Ok(None) };
+        let host = Foreign::new(off.url.destination().0);
+        let name = Foreign::new(organization.name.as_str());
+        Ok(Some(letters::webhook_deactivated(&to, &name, (off.id, &host), why)))
     }
 
     /// Removes up to `limit` expired deliveries, and up to `limit` expired messages. Returns whether that was all.

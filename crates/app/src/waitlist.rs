@@ -36,13 +36,13 @@ impl App {
         let accept = |version: String| self.parts.settings.terms.accept(&version, self.now());
         let acceptance = new.tos_version.map(accept).transpose()?;
         let new = NewJoin { email: new.email, name: new.name, acceptance, plan: self.parts.settings.sign_up_plan };
-        let (answer, fresh) = retry_stale(|| async {
+        retry_stale(|| async {
             if self.parts.store.find_user_by_email(&new.email).await?.is_some() {
                 return Err(Refusal::EmailTaken.into());
             }
             if let Some(known) = self.parts.store.find_by_email(&new.email).await? {
                 let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
-                return Ok((waitlist_answer(200, known, "The address is already on the waiting list."), false));
+                return Ok(waitlist_answer(200, known, "The address is already on the waiting list."));
             }
             let now = self.now();
             let organization = join(OrgId::new(now, self.entropy()), &new, now);
@@ -54,19 +54,15 @@ impl App {
             if let Some(acceptance) = new.acceptance.clone() {
                 changes.accounts.push(Change::RecordAcceptance { org, acceptance });
             }
+            changes.letters.push(self.notice(org, letters::joined_waitlist(&new.email), now));
             let subject = Subject { org, agent: None, resource: org.to_string() };
             match self.commit(request, None, subject, changes, answer).await {
-                Ok(answer) => Ok((answer, true)),
                 // Another request joined with the address since the lookup.
                 Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
-                Err(other) => Err(other),
+                outcome => outcome,
             }
         })
-        .await?;
-        if fresh {
-            self.send(letters::joined_waitlist(&new.email)).await;
-        }
-        Ok(answer)
+        .await
     }
 
     /// Admits the organization with that identifier, for a caller with the operator's token.
@@ -86,15 +82,19 @@ impl App {
 /// # Errors
 /// [`Refusal::NotFound`].
 pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<Organization, Refusal> {
-    let (organization, let_in) = retry_stale(|| async {
+    retry_stale(|| async {
         let missing = || Refusal::missing(Missing::Organization, &org.to_string());
         let seen = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
         if seen.waitlist == Waitlist::Active {
-            return Ok((seen, false));
+            return Ok(seen);
         }
         let organization = seen.with_waitlist(Waitlist::Active);
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
+        if let Some(email) = &organization.email {
+            let (name, console) = (Foreign::new(organization.name.as_str()), &app.parts.settings.console_url);
+            changes.letters.push(app.notice(org, letters::activated(email, &name, console), app.now()));
+        }
         match by {
             Activation::Command => app.commit_command(changes, Action::OrgUpdate, "org activate").await?,
             Activation::Request(request) => {
@@ -103,14 +103,9 @@ pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<
                 app.commit(request, None, subject, changes, answer).await?;
             }
         }
-        Ok((organization, true))
+        Ok(organization)
     })
-    .await?;
-    if let Some(email) = organization.email.as_ref().filter(|_| let_in) {
-        app.send(letters::activated(email, &Foreign::new(organization.name.as_str()), &app.parts.settings.console_url))
-            .await;
-    }
-    Ok(organization)
+    .await
 }
 
 fn activated(status: u16, organization: &Organization) -> Answered<JoinedWaitlist> {

@@ -1,4 +1,4 @@
-//! Letters: email to people outside an organization, stored with the change that causes it and sent by a worker.
+//! Letters: email on behalf of an organization, stored with the change that causes it and sent by a worker.
 //!
 //! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome under
 //! the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most the
@@ -68,6 +68,12 @@ impl About {
     /// booking.
     pub const fn booking(booking: BookingId) -> Self {
         Self { event: EventId::from_bytes(booking.uuid().into_bytes()), occurrence: None }
+    }
+
+    /// Nothing that another letter is about: the letter waits for none, and none supersedes it. No event has the identifier
+    /// of a letter.
+    pub const fn itself(letter: LetterId) -> Self {
+        Self { event: EventId::from_bytes(letter.uuid().into_bytes()), occurrence: None }
     }
 
     /// Whether a letter about this, to the same recipient, waits for an older one about `other`: a series and its

@@ -53,7 +53,7 @@ pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
     nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
 };
 
-/// Emails to people outside the organization. Each waits for the mail server most of the time.
+/// Emails on behalf of organizations. Each waits for the mail server most of the time.
 pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
     name: "letters",
     failure: "cannot claim emails",

@@ -45,6 +45,7 @@ async fn a_waitlisted_organization_is_activated(#[case] database: Database) {
     // Without a name, the part of the address before the @ is used.
     let other = join(&server, json!({ "email": "x@example.com", "tos_version": TERMS })).await.expect(201);
     assert_eq!(other["data"]["name"], "x");
+    server.wait_for_mails(2).await;
 
     let path = format!("/v1/admin/orgs/{}/activate", joined["data"]["id"].as_str().unwrap());
     server.anonymous().post(&path).await.refused(401, "unauthorized");
