@@ -127,13 +127,6 @@ async fn the_hot_reads_use_their_indexes() {
             ],
         ),
         (
-            vec!["page on true", "union all"],
-            vec![
-                "events USING INDEX events_busy (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)",
-                "events USING INDEX events_busy_long (org_id=? AND calendar_id=? AND end_at>?)",
-            ],
-        ),
-        (
             vec!["e.status in ('confirmed', 'tentative')"],
             vec!["e USING INDEX events_series (org_id=? AND calendar_id=? AND reaches>?)"],
         ),
@@ -225,6 +218,14 @@ async fn the_hot_reads_use_their_indexes() {
             assert!(plan.contains(step), "{step} is not in\n{plan}");
         }
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    // What blocks a time is sorted, because it is little: no event that ended long before is read.
+    let plan = plan_of(&["page on true", "union all"]).await;
+    for step in [
+        "events USING INDEX events_busy (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)",
+        "events USING INDEX events_busy_long (org_id=? AND calendar_id=? AND end_at>?)",
+    ] {
+        assert!(plan.contains(step), "{step} is not in\n{plan}");
     }
     // The purge stops at its limit: it never collects everything that could be purged.
     let plan = plan_of(&["'external_ical'", "indexed by calendars_deleted"]).await;
