@@ -2,7 +2,8 @@
 //! not at all.
 //!
 //! Change-sets that only add events are applied together as a group, with one statement per table, unless one of them
-//! guards a calendar to which another writes. If that fails, the group is rolled back and halved until the change-set that cannot be applied is alone. All others are applied.
+//! guards a calendar to which another writes. If that fails, the group is rolled back and halved until the change-set
+//! that cannot be applied is alone. All others are applied.
 //!
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
 //! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;

@@ -2,8 +2,8 @@
 //!
 //! A [`History`] is what a few callers do on four calendars within a few hours: they book, hold, confirm, release,
 //! move, patch, split, propose and delete, sometimes things that have ended already. Time passes in between, and
-//! sometimes stops exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one store. After
-//! every operation it compares everything: the outcome, what is returned, listed and busy, and the messages. Some
+//! sometimes stops exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one
+//! store. After every operation it compares everything: the outcome, what is returned, listed and busy, and the messages. Some
 //! operations are overtaken by another one, so that what they have read is stale by the time they write.
 //!
 //! The model is a plain list that is searched from start to end. It shares no code with the rules of the service.

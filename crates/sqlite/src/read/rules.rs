@@ -49,7 +49,8 @@ impl SqliteStore {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let (before, from) = ((window.start() - LONG).as_micros(), window.start().as_micros());
         let to = window.end().as_micros();
-        // If the calendar is visible, there is at least one row: without events, it has NULLs for the event.
+        // If the calendar is visible, there is at least one row: without events, it has NULLs for the event. The plus
+        // sign keeps SQLite from reading all earlier events for the few that last more than a day.
         let rows = sqlx::query!(
             r#"select c.agent_id, c.revision, r.rules as "rules?",
                 (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
