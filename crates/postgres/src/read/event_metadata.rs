@@ -23,7 +23,7 @@ impl MetadataIndex for PostgresStore {
     async fn is_metadata_indexed(&self, org: OrgId) -> Result<bool, StoreError> {
         let left = sqlx::query_scalar!(
             r#"SELECT EXISTS (
-                 SELECT 1 FROM events WHERE org_id = $1 AND indexed_version IS DISTINCT FROM version
+                 SELECT 1 FROM events WHERE org_id = $1 AND (indexed_version IS DISTINCT FROM version)::int = 1
              ) AS "left!""#,
             org.uuid(),
         );
@@ -34,8 +34,9 @@ impl MetadataIndex for PostgresStore {
         // The events of one organization, so that the statement below locks no rows of another.
         let left = sqlx::query!(
             "SELECT org_id, id, content, version FROM events
-             WHERE indexed_version IS DISTINCT FROM version AND org_id = (
-                 SELECT org_id FROM events WHERE indexed_version IS DISTINCT FROM version ORDER BY org_id LIMIT 1
+             WHERE (indexed_version IS DISTINCT FROM version)::int = 1 AND org_id = (
+                 SELECT org_id FROM events WHERE (indexed_version IS DISTINCT FROM version)::int = 1
+                 ORDER BY org_id LIMIT 1
              )
              ORDER BY id
              LIMIT $1",

@@ -1,0 +1,1 @@
+-- Only the index on Postgres changes.
