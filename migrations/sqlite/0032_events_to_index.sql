@@ -1,1 +1,1 @@
--- Only the index on Postgres changes.
+-- Only an index on Postgres changes.

@@ -8,7 +8,7 @@ use kalends_kernel::StoreError;
 use kalends_warm_pool::WarmPool;
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Executor as _, PgConnection, Postgres};
+use sqlx::{ConnectOptions as _, Connection as _, Postgres};
 
 use crate::PostgresKeyTable;
 use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};
@@ -46,7 +46,6 @@ impl Database {
         let pool = PgPoolOptions::new()
             .max_connections(pool_size)
             .acquire_timeout(ACQUIRE_TIMEOUT)
-            .after_connect(|connection, _| Box::pin(plan_once(connection)))
             .connect_with(options)
             .await
             .map_err(store_error)?;
@@ -97,14 +96,4 @@ impl Database {
     pub(crate) fn into_connections(self) -> WarmPool<Postgres> {
         self.connections
     }
-}
-
-/// Keeps the plan of each prepared statement. By default, Postgres plans a statement again on every execution while it
-/// estimates that the values make a cheaper plan. Each statement here uses the same indexes for all values, and a plan
-/// for one that joins several tables takes longer than its execution.
-///
-/// This is a statement and no parameter of the connection, because connection poolers refuse parameters.
-async fn plan_once(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    connection.execute("SET plan_cache_mode = force_generic_plan").await?;
-    Ok(())
 }

@@ -39,16 +39,21 @@ impl PostgresStore {
         limit: u32,
     ) -> Result<Option<CalendarBlocks>, StoreError> {
         // If the calendar is visible, there is at least one row: without events, it has NULLs for the event.
+        //
+        // `(SELECT $n)` hides a value from the planner. Otherwise Postgres plans the statement for the values on each
+        // execution, which takes longer than the execution. The inner `ORDER BY` makes it use `events_busy` even if it
+        // has no statistics yet.
         let records = sqlx::query!(
             r#"SELECT c.agent_id, c.revision, r.rules AS "rules?",
                  (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
                      OR EXISTS (SELECT 1 FROM availability_grant_agents n
                                 WHERE n.org_id = $1 AND n.agent_id = c.agent_id)) AS "granted!",
                  EXISTS (SELECT 1 FROM events e
-                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.recurrence IS NOT NULL
-                             AND e.deleted_at IS NULL AND e.reaches > $4 AND e.start_at < $5) AS "repeats!",
+                         WHERE e.org_id = $1 AND e.calendar_id = (SELECT $2::uuid) AND e.recurrence IS NOT NULL
+                             AND e.deleted_at IS NULL AND e.reaches > (SELECT $4::bigint)
+                             AND e.start_at < (SELECT $5::bigint)) AS "repeats!",
                  EXISTS (SELECT 1 FROM events e
-                         WHERE e.org_id = $1 AND e.calendar_id = $2 AND e.status = 'hold'
+                         WHERE e.org_id = $1 AND e.calendar_id = (SELECT $2::uuid) AND e.status = 'hold'
                              AND e.deleted_at IS NULL)
                      OR EXISTS (SELECT 1 FROM reservations v
                                 WHERE v.org_id = $1 AND v.calendar_id = $2) AS "held!",
@@ -60,14 +65,16 @@ impl PostgresStore {
              LEFT JOIN (
                  SELECT start_at, end_at, status, source
                  FROM (
-                     SELECT start_at, end_at, status, source FROM events
-                     WHERE org_id = $1 AND calendar_id = $2 AND busy IS NOT NULL
-                         AND start_at > $3 AND start_at < $5 AND end_at > $4
-                         AND end_at - start_at <= 86400000000
+                     (SELECT start_at, end_at, status, source FROM events
+                      WHERE org_id = $1 AND calendar_id = (SELECT $2::uuid) AND busy IS NOT NULL
+                          AND start_at > (SELECT $3::bigint) AND start_at < (SELECT $5::bigint)
+                          AND end_at > (SELECT $4::bigint) AND end_at - start_at <= 86400000000
+                      ORDER BY start_at)
                      UNION ALL
                      SELECT start_at, end_at, status, source FROM events
-                     WHERE org_id = $1 AND calendar_id = $2 AND busy IS NOT NULL
-                         AND end_at - start_at > 86400000000 AND end_at > $4 AND start_at < $5
+                     WHERE org_id = $1 AND calendar_id = (SELECT $2::uuid) AND busy IS NOT NULL
+                         AND end_at - start_at > 86400000000 AND end_at > (SELECT $4::bigint)
+                         AND start_at < (SELECT $5::bigint)
                  ) AS blocking
                  ORDER BY start_at, end_at
                  LIMIT $6

@@ -76,15 +76,14 @@ fn statement(file: &str, begins: &str) -> String {
     statement
 }
 
-/// The plan of a statement in `file`, as the store's connections use it: for any parameters.
+/// The plan of a statement in `file`, with its parameters filled in.
 async fn plan(bench: &Bench, file: &str, begins: &str, parameters: &[&str]) -> String {
-    let mut connection = bench.behind.pool.acquire().await.unwrap();
-    let statement = statement(file, begins);
-    let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE planned AS {statement}");
-    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
-    let explain = format!("EXPLAIN (COSTS OFF) EXECUTE planned({})", parameters.join(", "));
-    let rows = sqlx::query(AssertSqlSafe(explain)).fetch_all(&mut *connection).await.unwrap();
-    sqlx::raw_sql("DEALLOCATE planned").execute(&mut *connection).await.unwrap();
+    let mut statement = statement(file, begins);
+    for (index, parameter) in parameters.iter().enumerate().rev() {
+        statement = statement.replace(&format!("${}", index + 1), parameter);
+    }
+    let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN (COSTS OFF) {statement}")));
+    let rows = rows.fetch_all(&bench.behind.pool).await.unwrap();
     rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
 }
 
@@ -181,6 +180,45 @@ async fn lists_by_metadata_use_its_index() {
         uses(&is_left, &["events_not_indexed"]);
         let left = plan(&bench, file, "SELECT org_id, id, content, version FROM events", &["100"]).await;
         assert_eq!(left.matches("events_not_indexed").count(), 2, "{left}");
+    }
+}
+
+/// A calendar with many events, alone in the table.
+const ONE_CALENDAR: &str = "
+    DELETE FROM events WHERE org_id <> md5('o8')::uuid;
+    INSERT INTO events (org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, version,
+        created_at, updated_at, busy, revision)
+    SELECT org_id, md5(id::text || n)::uuid, calendar_id, content, start_at + n, end_at + n, FALSE, 'confirmed', 'internal',
+        1, n, n, busy, n
+    FROM events, generate_series(1, 9) n;
+    ANALYZE events";
+
+/// Postgres plans a prepared statement for its values on the first five executions. After that it takes one plan for all
+/// values, unless it expects that plans for the values are cheaper. Here, planning takes longer than the execution.
+#[tokio::test]
+async fn what_blocks_a_time_is_not_planned_on_each_execution() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let mut connection = bench.behind.pool.acquire().await.unwrap();
+    let blocks = statement(include_str!("../../src/read/rules.rs"), "SELECT c.agent_id, c.revision, r.rules");
+    // A new database has no statistics yet.
+    for begin in [ONE_CALENDAR, "DELETE FROM pg_statistic"] {
+        let prepare = format!("{begin}; PREPARE blocks AS {blocks}");
+        sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
+        // After all events.
+        let execute =
+            format!("EXECUTE blocks({ORG}, md5('c7')::uuid, 3600000000000, 3686400000000, 3688200000000, 20000)");
+        for _ in 0..8 {
+            sqlx::raw_sql(AssertSqlSafe(execute.as_str())).execute(&mut *connection).await.unwrap();
+        }
+        let counts = "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE name = 'blocks'";
+        let counts = sqlx::query(counts).fetch_one(&mut *connection).await.unwrap();
+        assert_eq!((counts.get::<i64, _>(0), counts.get::<i64, _>(1)), (5, 3), "{begin}");
+        let explain = AssertSqlSafe(format!("EXPLAIN (COSTS OFF) {execute}"));
+        let rows = sqlx::query(explain).fetch_all(&mut *connection).await.unwrap();
+        let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
+        uses(&plan, &["events_busy on", "events_busy_long", "events_series", "events_holds"]);
+        sqlx::raw_sql("DEALLOCATE blocks").execute(&mut *connection).await.unwrap();
     }
 }
 
