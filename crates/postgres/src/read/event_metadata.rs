@@ -21,6 +21,7 @@ use crate::rows::event_row;
 #[async_trait]
 impl MetadataIndex for PostgresStore {
     async fn is_metadata_indexed(&self, org: OrgId) -> Result<bool, StoreError> {
+        // The predicate of `events_not_indexed`. A plain `IS DISTINCT FROM` would make Postgres read the whole table.
         let left = sqlx::query_scalar!(
             r#"SELECT EXISTS (
                  SELECT 1 FROM events WHERE org_id = $1 AND (indexed_version IS DISTINCT FROM version)::int = 1
