@@ -100,7 +100,7 @@ pub enum Touch {
     ProposalOrganize,
     /// Responding to a proposal, which only a participant may do.
     ProposalRespond,
-    /// Operations that any key may do for its organization: reading usage, sending feedback.
+    /// Operations that any key or session may do for its organization: reading usage, sending feedback.
     Common,
     /// A user's own account and organization: the console's routes.
     Console,
@@ -197,21 +197,21 @@ mod table {
     /// The access table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
     ///
     /// A credential of the wrong kind, such as a key on the console's routes, counts as no credential (401). A key of
-    /// the right kind with too small a reach is refused with 403.
+    /// the right kind with too small a reach is refused with 403. A session speaks for its organization.
     pub const TABLE: [(Touch, [Allowed; CallerKind::ALL.len()]); Touch::ALL.len()] = [
         //                         nobody   org      sign-up  test     agent          session  admin
         (Touch::Public, /*      */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
-        (Touch::Organization, /**/ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
-        (Touch::Keys, /*        */ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
-        (Touch::KeyCreation, /* */ [Unknown, Yes, Yes, Yes, No, Unknown, Unknown]),
-        (Touch::AgentRecord, /* */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
-        (Touch::AgentData, /*   */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
-        (Touch::AgentLists, /*  */ [Unknown, Yes, Yes, Yes, Own, Unknown, Unknown]),
-        (Touch::ProposalRead, /**/ [Unknown, Yes, Yes, Yes, IfParty, Unknown, Unknown]),
-        (Touch::ProposalList, /**/ [Unknown, Yes, Yes, Yes, IfParty, Unknown, Unknown]),
-        (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Unknown, Unknown]),
-        (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Unknown, Unknown]),
-        (Touch::Common, /*      */ [Unknown, Yes, Yes, Yes, Yes, Unknown, Unknown]),
+        (Touch::Organization, /**/ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
+        (Touch::Keys, /*        */ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
+        (Touch::KeyCreation, /* */ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
+        (Touch::AgentRecord, /* */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
+        (Touch::AgentData, /*   */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
+        (Touch::AgentLists, /*  */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
+        (Touch::ProposalRead, /**/ [Unknown, Yes, Yes, Yes, IfParty, Yes, Unknown]),
+        (Touch::ProposalList, /**/ [Unknown, Yes, Yes, Yes, IfParty, Yes, Unknown]),
+        (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Yes, Unknown]),
+        (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Yes, Unknown]),
+        (Touch::Common, /*      */ [Unknown, Yes, Yes, Yes, Yes, Yes, Unknown]),
         (Touch::Console, /*     */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
         (Touch::ConsoleKeys, /* */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
         (Touch::Admin, /*       */ [Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Yes]),
@@ -308,9 +308,8 @@ pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Den
     if allowed == Allowed::Unauthorized {
         return Err(Denied::Unauthorized);
     }
-    // Public routes have no organization. On the waiting list, a session keeps working but cannot create keys.
-    let waits = caller.waitlisted && touch != Touch::Public && (caller.kind.is_key() || touch == Touch::ConsoleKeys);
-    if waits {
+    // Public routes have no organization. On the waiting list, a user may still use their own account.
+    if caller.waitlisted && !matches!(touch, Touch::Public | Touch::Console) {
         return Err(Denied::Waitlisted);
     }
     let agent = caller.agent.ok_or(Denied::OutOfReach);
@@ -430,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn organization_keys_reach_everything_but_the_console_and_sessions_only_the_console() {
+    fn sessions_reach_what_organization_keys_reach_and_the_console() {
         for touch in Touch::ALL {
             let console = matches!(touch, Touch::Console | Touch::ConsoleKeys);
             let of_keys = [CallerKind::OrganizationKey, CallerKind::RestrictedKey, CallerKind::TestKey]
@@ -439,7 +438,8 @@ mod tests {
                 if console || touch == Touch::Admin { Err(Denied::Unauthorized) } else { Ok(Passage::Everything) };
             assert_eq!(of_keys, [expected; 3], "{touch:?}");
             let of_session = enter(&caller(CallerKind::Session), touch, true);
-            assert_eq!(of_session.is_ok(), console || touch == Touch::Public, "{touch:?}");
+            let expected = if touch == Touch::Admin { Err(Denied::Unauthorized) } else { Ok(Passage::Everything) };
+            assert_eq!(of_session, expected, "{touch:?}");
             let of_nobody = enter(&caller(CallerKind::Nobody), touch, false);
             assert_eq!(of_nobody.is_ok(), touch == Touch::Public, "{touch:?}");
         }
@@ -461,15 +461,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_waiting_organizations_are_refused() {
+    fn waiting_organizations_reach_nothing_but_their_users_accounts() {
         for kind in CallerKind::ALL {
             for touch in Touch::ALL {
                 let waiting = Caller { waitlisted: true, ..caller(kind) };
                 let expected = match enter(&caller(kind), touch, true) {
                     Err(Denied::Unauthorized) => Err(Denied::Unauthorized),
-                    _ if touch == Touch::ConsoleKeys => Err(Denied::Waitlisted),
-                    _ if kind.is_key() && touch != Touch::Public => Err(Denied::Waitlisted),
-                    otherwise => otherwise,
+                    otherwise if matches!(touch, Touch::Public | Touch::Console) => otherwise,
+                    _ => Err(Denied::Waitlisted),
                 };
                 assert_eq!(enter(&waiting, touch, true), expected, "{kind:?} {touch:?}");
             }

@@ -1,5 +1,5 @@
-//! A caller with an API key, and what this process keeps for the key, so that the key is not looked up for each
-//! request.
+//! A caller with an API key or a session, and what this process keeps for a key, so that the key is not looked up for
+//! each request.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use kalends_time::Timestamp;
 
 use crate::{Leased, meter::Slot, ports::Gate};
 
-/// The holder of an API key.
+/// The holder of an API key or of a session.
 pub struct Caller {
-    /// The organization or agent that the key acts for.
+    /// The organization, agent or user that the credential acts for.
     pub principal: Arc<Principal>,
     /// The value of the `RateLimit-Policy` header; `None` if the caller's API calls are unlimited.
     pub policy: Option<String>,
-    /// The gate that its requests pass; `None` for a session, which has no key, and for limits without a rate.
+    /// The gate that its requests pass; `None` for limits without a rate.
     pub(crate) gate: Option<Arc<dyn Gate>>,
     pub(crate) calls: Arc<Slot>,
     pub(crate) queries: Arc<Slot>,

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use kalends_accounts::{Credential, Email, Principal};
+use kalends_accounts::Email;
 use kalends_plans::{IpLane, SIGN_IN_FAILURES};
 use kalends_quotas::{IpKey, Rate, retry_after_seconds};
 use kalends_time::Timestamp;
@@ -13,32 +13,19 @@ use crate::{
 };
 
 impl App {
-    /// Admits a request with a key, up to the key's rate per second. Some organizations have no rate limit: all their
-    /// requests pass.
+    /// Admits a request with a key or a session, up to the rate per second of its organization's limits. Some
+    /// organizations have no rate limit: all their requests pass. All sessions of a user share one count.
     ///
     /// The clock is read at the gate, not when the request arrived. Otherwise a request that waited for its key to be
     /// found would appear to come before requests that have already passed, and would exceed the rate.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].
-    pub async fn pace_key(&self, caller: &Caller) -> Result<(), Refusal> {
+    pub async fn pace_caller(&self, caller: &Caller) -> Result<(), Refusal> {
         match (&caller.gate, caller.principal.limits.rate()) {
             (Some(gate), Some(rate)) => pass(&**gate, rate, self.now()).await,
             _ => Ok(()),
         }
-    }
-
-    /// Admits a request with a console session, up to the rate per second that one key of the session's organization
-    /// has. All sessions of a user share one count.
-    ///
-    /// # Errors
-    /// [`Refusal::TooFast`].
-    pub async fn pace_session(&self, principal: &Principal) -> Result<(), Refusal> {
-        let (Credential::Session { user, .. }, Some(rate)) = (&principal.credential, principal.limits.rate()) else {
-            return Ok(());
-        };
-        let user = *user;
-        pass(&*self.parts.limiter.gate(RateKey::User(user), rate), rate, self.now()).await
     }
 
     /// Admits an attempt to use a password for the account with this address. The attempt counts until

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Email, Limited, Password, PasswordHash, SessionClaims,
+    Credential, Email, Limited, Password, PasswordHash, SessionClaims,
     oauth::{Client, IdentityClaims, Provider, TokenRequest},
 };
 use kalends_bridge::HumanBusy;
@@ -130,6 +130,15 @@ pub enum RateKey {
     Account(AccountKey),
     /// A network address, for one kind of request that needs no key.
     Address(IpLane, IpKey),
+}
+
+impl From<&Credential> for RateKey {
+    fn from(credential: &Credential) -> Self {
+        match *credential {
+            Credential::Key(key) => Self::Key(key),
+            Credential::Session { user, .. } => Self::User(user),
+        }
+    }
 }
 
 /// The key for sign-in attempts at one account: a hash of the email address as given. Accounts that exist and accounts

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{Credential, KeyForm, KeyHash, Principal};
+use kalends_accounts::{KeyForm, KeyHash, Principal};
 use kalends_plans::{Metric, headers::monthly_policy};
 use kalends_time::SignedDuration;
 
@@ -18,10 +18,7 @@ impl App {
     /// Makes a caller for adapters that identify callers themselves. Other adapters use [`App::authenticate`].
     pub fn caller(&self, principal: Arc<Principal>) -> Caller {
         let Principal { org, limits, .. } = *principal;
-        let gate = match principal.credential {
-            Credential::Key(key) => limits.rate().map(|rate| self.parts.limiter.gate(RateKey::Key(key), rate)),
-            Credential::Session { .. } => None,
-        };
+        let gate = limits.rate().map(|rate| self.parts.limiter.gate(RateKey::from(&principal.credential), rate));
         let slot = |metric| self.meter.slot((org, metric));
         Caller {
             policy: monthly_policy(limits.get(Metric::ApiCalls), org.uuid().as_bytes()),

@@ -197,13 +197,12 @@ fn example(schema: &Value, schemas: &Value) -> Value {
 }
 
 fn describe(described: &mut Value, operation: &Operation) {
-    described["security"] = if operation.is_public() { json!([]) } else { json!([{ "apiKey": [] }]) };
-    if operation.is_console() {
-        described["security"] = json!([{ "session": [] }, { "sessionToken": [] }]);
-    }
-    if operation.touch == Touch::Admin {
-        described["security"] = json!([{ "adminToken": [] }]);
-    }
+    described["security"] = match operation.touch {
+        Touch::Public => json!([]),
+        Touch::Admin => json!([{ "adminToken": [] }]),
+        _ if operation.is_console() => json!([{ "session": [] }, { "sessionToken": [] }]),
+        _ => json!([{ "apiKey": [] }, { "session": [] }, { "sessionToken": [] }]),
+    };
     let mut parameters = described["parameters"].as_array().cloned().unwrap_or_default();
     if operation.writes() {
         let known = takes_key(operation) || operation.is_console();

@@ -9,7 +9,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::{Credential, Principal, Provenance, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
+use kalends_accounts::{
+    Credential, KeyForm, Principal, Provenance, TERMS_UPGRADE_HEADER,
+    reach::{CallerKind, Touch},
+    session_token,
+};
 use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -130,7 +134,7 @@ async fn signed_in(
         Err(error) => return error.into_response(),
     };
     note(&request, || Requester::Session(Arc::clone(&principal)));
-    let mut response = match app.pace_session(&principal).await {
+    let mut response = match app.pace_caller(&app.caller(Arc::clone(&principal))).await {
         Ok(()) => match paced(app, operation, arrival).await {
             Ok(()) => within(entrance, operation, arrival, Some(&principal), request, next).await,
             Err(refusal) => ApiError::from(refusal).into_response(),
@@ -143,9 +147,7 @@ async fn signed_in(
         // ended.
         principal = app.authenticate_session(&token).await.unwrap_or(principal);
     }
-    let headers = response.headers_mut();
-    describe_caller(app, &principal, false, headers);
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    describe_caller(app, &principal, false, response.headers_mut());
     response
 }
 
@@ -173,11 +175,15 @@ async fn session_of(
     if let Some(token) = bearer(headers) {
         return Ok((token.to_owned(), app.authenticate_session(token).await?));
     }
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let token = session_token(cookies).ok_or(Refusal::NotSignedIn)?;
+    let token = cookie(headers).ok_or(Refusal::NotSignedIn)?;
     let principal = app.authenticate_session(token).await?;
     app.admit_cookie(operation, provenance(headers))?;
     Ok((token.to_owned(), principal))
+}
+
+/// The token in the session's cookie.
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    session_token(headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()))
 }
 
 /// The browser's statement of where a request comes from. A repeated or unreadable header counts as a foreign origin.
@@ -193,8 +199,8 @@ fn provenance(headers: &HeaderMap) -> Provenance<'_> {
     }
 }
 
-/// Runs an operation that needs a key. It checks the key first, then the rate and the quota, and only then the
-/// access.
+/// Runs an operation that needs a key or a session. It checks the credential first, then the rate and the quota, and
+/// only then the access.
 async fn authenticated(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -208,7 +214,7 @@ async fn authenticated(
     let is_carried = carried.is_some();
     let admitted = match carried {
         Some(Carried(caller)) => Ok(caller),
-        None => admit(app, operation, arrival, request.headers()).await,
+        None => identified(app, operation, arrival, request.headers()).await,
     };
     let caller = match admitted {
         Ok(caller) => caller,
@@ -307,6 +313,30 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
     let path = request.extensions().get::<MatchedPath>()?;
     let method = if request.method() == Method::HEAD { "GET" } else { request.method().as_str() };
     operations::find(method, path.as_str())
+}
+
+/// The holder of the key or of the session. A key has its own form, so it is never looked up as a session's token.
+async fn identified(
+    app: &Arc<App>,
+    operation: &'static Operation,
+    arrival: Arrival,
+    headers: &HeaderMap,
+) -> Result<Arc<Caller>, ApiError> {
+    let has_session = match bearer(headers) {
+        Some(token) => KeyForm::of(token).is_none(),
+        None => cookie(headers).is_some(),
+    };
+    if !has_session {
+        return admit(app, operation, arrival, headers).await;
+    }
+    match session_of(app, operation, headers).await {
+        Ok((_, principal)) => Ok(Arc::new(app.caller(principal))),
+        // A token that is neither.
+        Err(ApiError::Refused(Refusal::NotSignedIn)) if bearer(headers).is_some() => {
+            admit(app, operation, arrival, headers).await
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Authenticates the key. A refused key is recorded in the audit log.
@@ -536,11 +566,14 @@ pub(crate) fn describe_broken_off(app: &App, requester: &Requester, at: Timestam
 }
 
 /// Adds the plan, and the version of the terms that the organization has not accepted yet. `accepted` is whether this
-/// request accepted them.
+/// request accepted them. The answer to a session is not cached: a browser would show it after signing out.
 pub(crate) fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
     headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.public_name()));
     let announced = app.settings().terms.upgrade_header(principal.accepted_terms.as_deref()).filter(|_| !accepted);
     if let Some(Ok(version)) = announced.map(HeaderValue::from_str) {
         headers.insert(TERMS_UPGRADE, version);
+    }
+    if principal.kind == CallerKind::Session {
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
 }

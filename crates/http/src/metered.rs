@@ -24,7 +24,7 @@ impl Metered {
         operation: &Operation,
         at: Timestamp,
     ) -> Result<Self, Refusal> {
-        app.pace_key(caller).await?;
+        app.pace_caller(caller).await?;
         let call = app.count(caller, Leased::ApiCalls, at).await?;
         match query(app, caller, operation, at).await {
             Ok(query) => Ok(Self { left: call.left(), call: Some(call), query }),

@@ -410,8 +410,91 @@ async fn keys_and_sessions_are_distinguished(#[case] database: Database) {
         assert_eq!(by_cookie.header("x-service-plan"), "");
     }
     server.anonymous().get(ME).await.refused(401, "authentication_error");
-    server.client(&ada.token).get("/v1/agents").await.refused(401, "unauthorized");
-    by_cookie(&server, &ada.token, Method::GET, "/v1/agents").await.refused(401, "unauthorized");
+    // On the other routes, such a token counts as a wrong key.
+    for token in &tokens[1..] {
+        server.client(token).get("/v1/agents").await.refused(401, "unauthorized");
+        by_cookie(&server, token, Method::GET, "/v1/agents").await.refused(401, "authentication_error");
+    }
+    // The tools need a key.
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    server.client(&ada.token).post("/mcp").json(list).await.refused(401, "unauthorized");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_session_speaks_for_its_organization(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let (ada, bob) = (Human::sign_up(&server, "ada@example.com").await, Human::sign_up(&server, "bob@example.com").await);
+    let key = server.client(&ada.key);
+    let session = server.client(&ada.token);
+
+    // By token and by cookie, it does what the organization's key does, for its own organization only.
+    let made = session.post("/v1/agents").json(json!({ "name": "Scout", "type": "ai" })).await.expect(201);
+    assert_eq!(made.header("cache-control"), "no-store", "a browser keeps no answer to a session");
+    assert_eq!(made.header("x-service-plan"), "free");
+    let agent = format!("/v1/agents/{}", made.id());
+    let read = by_cookie(&server, &ada.token, Method::GET, &agent).await.expect(200);
+    assert_eq!(read.json, key.get(&agent).await.expect(200).json);
+    assert_eq!(read.header("cache-control"), "no-store");
+    by_cookie(&server, &bob.token, Method::GET, &agent).await.refused(404, "not_found");
+    let calendar = json!({ "name": "Work", "timezone": "Europe/Berlin" });
+    let made = by_cookie(&server, &ada.token, Method::POST, &format!("{agent}/calendars")).json(calendar).await;
+    let calendar = made.expect(201).id();
+    let event = json!({ "title": "x", "start_time": "2031-01-01T09:00:00Z", "end_time": "2031-01-01T10:00:00Z" });
+    session.post(format!("/v1/calendars/{calendar}/events")).json(event).await.expect(201);
+    assert_eq!(key.get(format!("/v1/calendars/{calendar}/events")).await.expect(200)["total"], 1);
+
+    // A cookie changes something only if one of the service's own pages sends it.
+    let foreign = server.anonymous().delete(&agent).header("cookie", format!("service_session={}", ada.token));
+    foreign.header("origin", "https://evil.example").await.refused(403, "forbidden").code("cross_site");
+    // A key goes first: the cookie beside a wrong one does not count.
+    let both = by_cookie(&server, &ada.token, Method::GET, &agent).header("authorization", "Bearer svc_sk_garbage");
+    both.await.refused(401, "unauthorized");
+
+    // Its requests are API calls like those with a key, are recorded like them, and have the same limits.
+    let before = key.get("/v1/usage").await.expect(200);
+    let after = session.get("/v1/usage").await.expect(200);
+    let calls = |usage: &Answer| usage.at("/api_calls/used").as_i64().unwrap();
+    assert_eq!(calls(&after), calls(&before) + 1);
+    assert!(!after.header("ratelimit").is_empty());
+    let recorded = session.get("/v1/audit-log?limit=100").await.expect(200);
+    let by = |action: &str| {
+        let entries = recorded["data"].as_array().unwrap().iter();
+        let of_action = entries.filter(|entry| entry["action"] == action);
+        of_action.map(|entry| entry["actor_key_prefix"].clone()).collect::<Vec<_>>()
+    };
+    for action in ["agent.created", "calendar.created", "event.created"] {
+        assert_eq!(by(action), [json!(ada.user[..20])], "{action}: {}", recorded.describe());
+    }
+
+    // Signed out, it speaks for no organization.
+    session.post("/v1/auth/signout").await.expect(204);
+    session.get(&agent).await.refused(401, "unauthorized");
+    by_cookie(&server, &ada.token, Method::GET, &agent).await.refused(401, "authentication_error");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn sessions_share_the_rate_and_the_quota_of_the_plan(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let limits = r#"{"rate_per_second":1000,"api_calls":5}"#;
+    server.cli(&["org", "set-plan", &ada.org, "free", "--limits", limits]).await.succeeded();
+    let (session, other) = (server.client(&ada.token), server.client(&ada.sign_in(&server).await));
+    let key = server.client(&ada.key);
+    wait_until(|| async { key.get("/v1/usage").await }, |usage| usage["api_calls"]["limit"] == 5).await;
+    let mut refused = None;
+    for number in 0..6 {
+        let answer = if number % 2 == 0 { &session } else { &other }.get("/v1/agents").await;
+        if answer.status == 429 {
+            refused = Some(answer);
+            break;
+        }
+    }
+    let refused = refused.expect("the calls of all sessions count").refused(429, "quota_exceeded");
+    assert!(refused.header("ratelimit").contains("r=0"), "{}", refused.describe());
+    // The user's own account stays reachable.
+    session.get(ME).await.expect(200);
 }
 
 #[apply(on_both)]
@@ -433,6 +516,8 @@ async fn a_user_switches_between_their_organizations(#[case] database: Database)
     assert_eq!(switched.header("x-service-plan"), "pro");
     assert_eq!(me(&server, &ada.token).await.expect(200).json, switched.json);
     assert_eq!(me(&server, &other).await.expect(200)["org"]["id"], json!(ada.org), "other sessions stay");
+    server.client(&ada.token).post("/v1/agents").json(json!({ "name": "Scout", "type": "ai" })).await.expect(201);
+    assert_eq!(server.api(&second).get("/v1/agents").await.expect(200)["total"], 1, "it speaks for the other one");
     let owned = server.client(&ada.token).get("/v1/auth/orgs").await.expect(200);
     let listed: Vec<_> = owned["orgs"].as_array().unwrap().iter().map(|org| (&org["id"], &org["active"])).collect();
     assert_eq!(listed, [(&json!(second.id), &json!(true)), (&json!(ada.org), &json!(false))]);

@@ -209,6 +209,7 @@ enum Who {
     Waitlisted,
     Revoked,
     Garbage,
+    /// A user of another organization, on a plan without paid features.
     Session,
     Nobody,
 }
@@ -309,12 +310,14 @@ impl World {
         server.cli(&["org", "set-plan", sandboxed, "free", "--limits", limits]).await.succeeded();
         let sandbox = server.client(key);
         wait_until(|| async { sandbox.get("/v1/usage").await }, |usage| usage["agents"]["limit"] != 1).await;
+        let human = Human::sign_up(&server, HUMAN).await;
+        server.cli(&["org", "set-plan", &human.org, "free", "--limits", limits]).await.succeeded();
         callers.extend([
             (Who::Sandbox, sandbox),
             (Who::Revoked, server.client(&revoked)),
             (Who::Waitlisted, waitlisted),
             (Who::Garbage, server.client("svc_sk_garbage")),
-            (Who::Session, server.client(&Human::sign_up(&server, HUMAN).await.token)),
+            (Who::Session, server.client(&human.token)),
             (Who::Nobody, server.anonymous()),
         ]);
         let expires = shifted(&now(&api).await, 14);
@@ -603,7 +606,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
     match (about, who) {
         (About::Public, _) | (About::Console, Who::Session) => return ExpectedAnswer::Yes,
         (About::Console, _) => return ExpectedAnswer::Refused(401, "authentication_error"),
-        (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody | Who::Session) => {
+        (About::Operator, _) | (About::Tools, Who::Session) | (_, Who::Revoked | Who::Garbage | Who::Nobody) => {
             return ExpectedAnswer::Refused(401, "unauthorized");
         }
         (_, Who::Waitlisted) => return ExpectedAnswer::Refused(403, "account_waitlisted"),
@@ -613,7 +616,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
             _,
         ) if is_scoped(who) => return forbidden,
         (_, Who::Paused) if writes => return forbidden,
-        (_, Who::Sandbox) if is_paid_for(&operation.id) => return ExpectedAnswer::Refused(403, "plan_required"),
+        (_, Who::Sandbox | Who::Session) if is_paid_for(&operation.id) => return ExpectedAnswer::Refused(403, "plan_required"),
         (About::Organization | About::Common, _) => return ExpectedAnswer::Yes,
         _ => {}
     }
@@ -621,7 +624,7 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
     match (who, whose) {
         (_, Whose::Missing) => missing,
         (Who::Foreign, Whose::Foreign) => ExpectedAnswer::Yes,
-        (Who::Foreign | Who::Sandbox, _) | (_, Whose::Foreign) => missing,
+        (Who::Foreign | Who::Sandbox | Who::Session, _) | (_, Whose::Foreign) => missing,
         (Who::Organization, _)
         | (Who::Own, Whose::Own)
         | (Who::Sibling, Whose::Sibling)

@@ -269,19 +269,19 @@ async fn all_sessions_of_a_user_share_the_rate_of_the_plan() {
     let first = door.sign_up("ada@example.com").await.unwrap();
     let second = door.sign_in("ada@example.com", PASSWORD).await.unwrap();
     let other = door.sign_up("bob@example.com").await.unwrap();
-    let of = async |token: &str| door.app.authenticate_session(token).await.unwrap();
+    let of = async |token: &str| door.app.caller(door.app.authenticate_session(token).await.unwrap());
     let (first, second, other) = (of(&first.token).await, of(&second.token).await, of(&other.token).await);
-    let rate = first.limits.rate().unwrap();
+    let rate = first.principal.limits.rate().unwrap();
     for number in 0..rate.count() {
-        door.app.pace_session(if number % 2 == 0 { &first } else { &second }).await.unwrap();
+        door.app.pace_caller(if number % 2 == 0 { &first } else { &second }).await.unwrap();
     }
     for session in [&first, &second] {
-        let refused = door.app.pace_session(session).await;
+        let refused = door.app.pace_caller(session).await;
         assert!(matches!(refused, Err(Refusal::TooFast { rate: reported, retry_after: 1 }) if reported == rate));
     }
-    door.app.pace_session(&other).await.unwrap();
+    door.app.pace_caller(&other).await.unwrap();
     door.make.clock.advance(SignedDuration::seconds(1));
-    door.app.pace_session(&first).await.unwrap();
+    door.app.pace_caller(&first).await.unwrap();
 }
 
 #[tokio::test]
