@@ -41,8 +41,8 @@ impl PostgresStore {
         // If the calendar is visible, there is at least one row: without events, it has NULLs for the event.
         //
         // `(SELECT $n)` hides a value from the planner. Otherwise Postgres plans the statement for the values on each
-        // execution, which takes longer than the execution. The inner `ORDER BY` makes it use `events_busy` even if it
-        // has no statistics yet.
+        // execution, which takes longer than the execution. `ORDER BY start_at` makes it use `events_busy` and
+        // `events_holds` even if it has no statistics yet. (In `EXISTS`, Postgres ignores the order.)
         let records = sqlx::query!(
             r#"SELECT c.agent_id, c.revision, r.rules AS "rules?",
                  (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
@@ -52,9 +52,10 @@ impl PostgresStore {
                          WHERE e.org_id = $1 AND e.calendar_id = (SELECT $2::uuid) AND e.recurrence IS NOT NULL
                              AND e.deleted_at IS NULL AND e.reaches > (SELECT $4::bigint)
                              AND e.start_at < (SELECT $5::bigint)) AS "repeats!",
-                 EXISTS (SELECT 1 FROM events e
-                         WHERE e.org_id = $1 AND e.calendar_id = (SELECT $2::uuid) AND e.status = 'hold'
-                             AND e.deleted_at IS NULL)
+                 (SELECT e.start_at FROM events e
+                  WHERE e.org_id = $1 AND e.calendar_id = (SELECT $2::uuid) AND e.status = 'hold'
+                      AND e.deleted_at IS NULL
+                  ORDER BY e.start_at LIMIT 1) IS NOT NULL
                      OR EXISTS (SELECT 1 FROM reservations v
                                 WHERE v.org_id = $1 AND v.calendar_id = $2) AS "held!",
                  e.start_at AS "start_at?", e.end_at AS "end_at?", e.status AS "status?",
