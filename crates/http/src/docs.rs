@@ -50,7 +50,6 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(site: Arc<Site>) -> Route
     let first = Arc::clone(&site);
     let show = async move |Path(path): Path<String>, headers: HeaderMap| site.show(&path, &headers).await;
     Router::new()
-        .route("/", get(|| async { Redirect::temporary(ROOT) }))
         .route(ROOT.trim_end_matches('/'), get(|| async { Redirect::to(ROOT) }))
         .route(ROOT, get(async move |headers: HeaderMap| first.show("", &headers).await))
         .route(&format!("{ROOT}{{*path}}"), get(show))

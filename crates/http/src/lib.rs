@@ -95,7 +95,7 @@ fn compose(
     let routes = Router::new()
         .merge(enter(routes, entrance))
         .merge(docs::routes(docs::Site::new(description.clone())))
-        .merge(pages::console(&app.sign_in_providers()))
+        .merge(pages::routes(&app))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(description));
     let desk = Desk { app, log };

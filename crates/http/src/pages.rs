@@ -1,20 +1,24 @@
 //! Web pages: which requests get one, and how they show errors.
 //!
-//! A browser that opens a booking page or an invitation, or sends its form, is answered in HTML, including errors. Everyone else gets
-//! JSON.
+//! A browser that opens a page, or sends the form of one, is answered in HTML, including errors. Everyone else gets JSON.
 
 use axum::{
     Router,
     body::Body,
-    extract::Request,
+    extract::{self, Request},
     response::{IntoResponse, Response},
     routing::get,
 };
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::{Limited, oauth::Provider};
-use kalends_app::{Missing, Refusal};
-use kalends_kernel::RequestId;
-use kalends_web::{Console, Notice, PageQuery, Path, Reader, headers};
+use kalends_accounts::Limited;
+use kalends_app::{App, Missing, Refusal};
+use kalends_kernel::{ClaimId, RequestId};
+use kalends_plans::{Plan, PublicPlan};
+use kalends_web::{
+    Console, ConsoleIndex, Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Reader, Revocation, RevocationState,
+    Terms, headers,
+};
 use url::form_urlencoded;
 
 use crate::error::ApiError;
@@ -27,6 +31,10 @@ const EMAILS: &str = "emails/";
 const INVITATIONS: &str = "/rsvp/";
 /// The path below which a person agrees to replies.
 const REPLIES: &str = "/replies/";
+/// The path below which the console's pages are served.
+const CONSOLE: &str = "/console/";
+/// The path below which a claim is revoked, which a form does too.
+const CLAIMS: &str = "/v1/auth/claim/";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
@@ -34,33 +42,46 @@ const SLOTS: &str = "/slots";
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     back: Option<Path>,
-    /// Whether the page is that of an invitation.
-    invites: bool,
-    /// Whether it is the question about replies.
-    replies: bool,
+    kind: Kind,
     query: Option<String>,
     languages: String,
 }
 
+/// The kinds of pages, each with its own errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A booking page, or the page of one booking.
+    Booking,
+    /// An invitation.
+    Invitation,
+    /// The question about replies.
+    Replies,
+    /// A page of the console, or the form that revokes a claim.
+    Console,
+}
+
 impl Wanted {
-    /// Whether the request comes from a browser that shows a booking page, an invitation or the question about replies.
+    /// Whether the request comes from a browser that shows one of the pages.
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let path = request.uri().path();
-        let rest = path.strip_prefix(PAGES);
-        let (invites, replies) = (path.starts_with(INVITATIONS), path.starts_with(REPLIES));
-        if rest.is_none() && !invites && !replies {
-            return None;
-        }
         let reads = [Method::GET, Method::HEAD].contains(request.method());
+        let places = [
+            (PAGES, Kind::Booking),
+            (INVITATIONS, Kind::Invitation),
+            (REPLIES, Kind::Replies),
+            (CONSOLE, Kind::Console),
+            (CLAIMS, Kind::Console),
+        ];
+        let (below, kind) = places.into_iter().find(|(below, _)| path.starts_with(below))?;
         let wants = if reads { names(request.headers(), "text/html") } else { is_form(request.headers()) };
-        if !wants || path.ends_with(SLOTS) {
+        if !wants || path.ends_with(SLOTS) || (below == CLAIMS && reads) {
             return None;
         }
-        let slug = rest.filter(|rest| !rest.starts_with(EMAILS)).and_then(|rest| rest.split('/').next());
+        let rest = path.strip_prefix(PAGES).filter(|rest| !rest.starts_with(EMAILS));
+        let slug = rest.and_then(|rest| rest.split('/').next());
         Some(Self {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
-            invites,
-            replies,
+            kind,
             query: request.uri().query().map(str::to_owned),
             languages: languages(request.headers()),
         })
@@ -71,10 +92,11 @@ impl Wanted {
         let back = self.back.as_ref();
         let request = request.to_string();
         let (notice, back) = match error {
-            ApiError::NoRoute if self.invites => (Notice::NoInvitation, None),
-            ApiError::NoRoute | ApiError::Refused(Refusal::NotFound { .. }) if self.replies => {
+            ApiError::NoRoute if self.kind == Kind::Invitation => (Notice::NoInvitation, None),
+            ApiError::NoRoute | ApiError::Refused(Refusal::NotFound { .. }) if self.kind == Kind::Replies => {
                 (Notice::NoReplyLink, None)
             }
+            ApiError::NoRoute if self.kind == Kind::Console => (Notice::NoConsolePage, None),
             ApiError::NoRoute => (Notice::NotFound, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Invitation, .. }) => (Notice::NoInvitation, None),
@@ -86,8 +108,9 @@ impl Wanted {
             }
             ApiError::Refused(Refusal::TooMany { limited: Limited::Mail(_), .. }) => (Notice::Closed, None),
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
-            _ if self.invites => (Notice::NoReply, None),
-            _ if self.replies => (Notice::NoReplyLink, None),
+            _ if self.kind == Kind::Invitation => (Notice::NoReply, None),
+            _ if self.kind == Kind::Replies => (Notice::NoReplyLink, None),
+            _ if self.kind == Kind::Console => (Notice::NoConsolePage, None),
             _ => (Notice::Nonsense, back),
         };
         let reader = reader_with(self.query.as_deref(), &self.languages);
@@ -113,19 +136,53 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
+/// The page of the terms. It links to the operator's own page, if there is one.
+const TERMS: &str = "/terms";
+
 /// Marks an answer that is complete, whatever its status, so that the error envelope does not replace it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finished;
 
-/// The pages on which users connect calendars and set a password. `providers` are those with which users can sign in.
-/// The pages are not operations, because they are the same for everyone, like the documentation. Everything that they
-/// show and change goes through the API.
-pub(crate) fn console<S: Clone + Send + Sync + 'static>(providers: &[Provider]) -> Router<S> {
-    let providers: Vec<&str> = providers.iter().map(|provider| provider.as_str()).collect();
-    Console::ALL.into_iter().fold(Router::new(), |routes, page| {
-        let text = page.html(&providers);
-        routes.route(page.path(), get(move || async move { html(StatusCode::OK, text) }))
+/// The pages of the server itself: the first page, the terms, and the console. They are not operations, because they are
+/// the same for everyone, like the documentation. Everything that they show and change goes through the API.
+pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
+    let settings = app.settings();
+    let providers: Vec<&str> = app.sign_in_providers().iter().map(|provider| provider.as_str()).collect();
+    let offers = settings.upgrade_url.clone().and_then(Href::new);
+    let is_own = settings.terms.url == format!("{}{TERMS}", settings.base_url);
+    let text = Some(settings.terms.url.clone()).filter(|_| !is_own).and_then(Href::new);
+    let plans = Plan::PUBLIC.map(|PublicPlan { name, tagline, display_features, .. }| PlanOffer {
+        name,
+        tagline,
+        includes: display_features,
+    });
+    let home = Home { terms: text.clone(), offers: offers.clone() };
+    let mut pages = vec![
+        ("/", home.html()),
+        (TERMS, Terms { version: &settings.terms.version, effective_at: settings.terms.effective_at, text }.html()),
+        ("/console", ConsoleIndex.html()),
+        ("/console/plans", Plans { plans: &plans, offers }.html()),
+    ];
+    pages.extend(Console::ALL.map(|page| (page.path(), page.html(&providers))));
+    let routes = Router::new().route("/console/claims/{id}/revoke", get(ask_to_revoke));
+    pages.into_iter().fold(routes, |routes, (path, text)| {
+        let text = Bytes::from(text);
+        routes.route(path, get(move || async move { html(StatusCode::OK, text) }))
     })
+}
+
+/// Shows the form that revokes a claim. The token is in the fragment of the address, which no browser sends.
+async fn ask_to_revoke(id: extract::Path<String>) -> Result<Response, ApiError> {
+    let claim: ClaimId = id.parse().map_err(|_| ApiError::NoRoute)?;
+    Ok(revocation(StatusCode::OK, claim, RevocationState::Asks { wrong: None }))
+}
+
+/// The page on which a claim is revoked.
+pub(crate) fn revocation(status: StatusCode, claim: ClaimId, state: RevocationState<'_>) -> Response {
+    match Path::new(format!("{CLAIMS}{claim}/revoke")) {
+        Some(action) => html(status, Revocation { action: &action, state }.html()),
+        None => ApiError::NoRoute.into_response(),
+    }
 }
 
 /// The fields of a form.
@@ -175,7 +232,7 @@ fn languages(headers: &HeaderMap) -> String {
 }
 
 /// An answer in HTML.
-pub(crate) fn html(status: StatusCode, text: String) -> Response {
+pub(crate) fn html(status: StatusCode, text: impl Into<Body>) -> Response {
     text_of(status, "text/html; charset=utf-8", text, &headers::PAGE)
 }
 
@@ -240,13 +297,13 @@ mod tests {
     fn invitations_are_pages(#[case] method: &str, #[case] (name, value): (&str, &str), #[case] shown: bool) {
         let request = Request::builder().method(method).uri("/rsvp/t0k").header(name, value);
         let wanted = Wanted::of(&request.body(Body::empty()).unwrap());
-        assert_eq!(wanted.is_some_and(|wanted| wanted.invites && wanted.back.is_none()), shown);
+        assert_eq!(wanted.is_some_and(|wanted| wanted.kind == Kind::Invitation && wanted.back.is_none()), shown);
     }
 
     #[test]
     fn a_decision_about_emails_leads_back_to_no_page() {
         let request = Request::get("/book/emails/t0k").header("accept", BROWSER).body(Body::empty()).unwrap();
-        assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && !wanted.invites));
+        assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && wanted.kind == Kind::Booking));
     }
 
     #[test]

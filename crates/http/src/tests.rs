@@ -202,6 +202,11 @@ async fn an_answer_to_an_unknown_key_has_the_common_headers() {
 #[rstest]
 #[case::documentation("/docs/")]
 #[case::console("/console/connect")]
+#[case::first_page("/")]
+#[case::terms("/terms")]
+#[case::plans("/console/plans")]
+#[case::revocation("/console/claims/clm_01jn8r6v9ke0bt3m5qz2c7xwdh/revoke")]
+#[case::missing("/console/nothing")]
 #[case::booking_error("/book/nobody-s")]
 #[tokio::test]
 async fn pages_load_nothing_external_and_cannot_be_framed(#[case] path: &str) {

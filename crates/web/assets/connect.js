@@ -1,6 +1,6 @@
 // Connects a user's calendar. /console/connect shows what a connection link asks for. /console/connections continues
 // from there, and lists the connections. Both use the JSON API with the session's cookie, and insert its answers as
-// text only.
+// text only. On the page that revokes a claim, it fills in the code from the address.
 (() => {
   'use strict';
   const SECRET = 'kalends.link.secret';
@@ -169,6 +169,14 @@
       h('button', { className: 'primary' }, 'Send the email')), actions(link('Back to sign-in', next)));
   }
 
+  // The form also works without this.
+  function revoke() {
+    const code = document.getElementById('code');
+    if (!code || !given()) return;
+    code.value = given();
+    history.replaceState(null, '', location.pathname);
+  }
+
   const signOut = async () => {
     await api('POST', '/auth/signout');
     signIn();
@@ -333,6 +341,7 @@
 
   // Keep the secret out of the address and the history.
   function begin() {
+    if (card.dataset.page === 'revoke') return revoke();
     if (card.dataset.page === 'reset') return reset();
     if (card.dataset.page !== 'connect') return connections();
     if (given()) {

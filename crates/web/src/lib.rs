@@ -1,5 +1,5 @@
-//! The HTML pages: the public booking pages for guests, also as Markdown for agents, invitations for attendees, and the console pages on which
-//! users connect calendars or set a password.
+//! The HTML pages: the public booking pages for guests, also as Markdown for agents, invitations for attendees, the pages
+//! that introduce the server, and the console pages on which users connect calendars or set a password.
 //!
 //! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Reader`], runs the use
 //! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
@@ -17,6 +17,7 @@ mod booking;
 mod console;
 mod emails;
 mod form;
+mod front;
 mod invitation;
 mod link;
 mod notice;
@@ -34,6 +35,7 @@ pub use booking::{Booked, Booking, BookingState, Moving};
 pub use console::Console;
 pub use emails::{BookingEmails, EmailsState};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
+pub use front::{ConsoleIndex, Home, PlanOffer, Plans, Revocation, RevocationState, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use link::{Href, Path};
 pub use notice::Notice;

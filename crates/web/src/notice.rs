@@ -13,6 +13,8 @@ pub enum Notice<'a> {
     NotFound,
     /// The host cannot take bookings at the moment (429).
     Closed,
+    /// The console has no such page (404).
+    NoConsolePage,
     /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
     /// The link of an invitation is cut short, or its event is gone (404).
@@ -65,6 +67,7 @@ impl Notice<'_> {
         match self {
             Self::NotFound => "no-page",
             Self::Closed => "closed",
+            Self::NoConsolePage => "no-console-page",
             Self::NoBooking => "no-booking",
             Self::NoInvitation => "no-invitation",
             Self::NoReplyLink => "no-reply-link",
@@ -79,6 +82,7 @@ impl Notice<'_> {
         let texts: &[&'static str] = match self {
             Self::NotFound => &["no-page-text", "no-page-advice"],
             Self::Closed => &["closed-text", "closed-advice"],
+            Self::NoConsolePage => &["no-console-page-text"],
             Self::NoBooking => &["no-booking-text"],
             Self::NoInvitation => &["no-invitation-text", "no-invitation-advice"],
             Self::NoReplyLink => &["no-reply-link-text"],

@@ -15,18 +15,18 @@ use crate::{
 };
 
 const TERMS: &str = "2026-01-01";
-const AGENT: &str = "agent@example.com";
+pub(crate) const AGENT: &str = "agent@example.com";
 const OPERATOR: &str = "operator@example.com";
 const CODE: &str = "Your Kalends claim code";
 const HELD: &str = "Your Kalends organization is being taken over";
-const DAY: i64 = 24 * 3_600;
+pub(crate) const DAY: i64 = 24 * 3_600;
 
 /// Signs up a user and returns a client with their session.
-async fn human(server: &Server, email: &str) -> Client {
+pub(crate) async fn human(server: &Server, email: &str) -> Client {
     server.client(&Human::sign_up(server, email).await.token)
 }
 
-async fn signed_in(server: &Server, email: &str) -> Client {
+pub(crate) async fn signed_in(server: &Server, email: &str) -> Client {
     let body = json!({ "email": email, "password": PASSWORD });
     let answer = server.anonymous().post("/v1/auth/signin").json(body).await.expect(200);
     server.client(answer["token"].as_str().unwrap())
@@ -87,12 +87,12 @@ pub(crate) async fn token(server: &Server, to: &str, count: usize) -> String {
     rest.split_whitespace().next().unwrap().to_owned()
 }
 
-async fn claims(human: &Client) -> Vec<Value> {
+pub(crate) async fn claims(human: &Client) -> Vec<Value> {
     human.get("/v1/auth/claims").await.expect(200).data()
 }
 
 /// A claim on hold.
-async fn held(server: &Server, human: &Client, to: &str) -> String {
+pub(crate) async fn held(server: &Server, human: &Client, to: &str) -> String {
     let (codes, holds) = (count(server, to, CODE), count(server, to, HELD));
     let claim = initiate(human, to).await;
     let code = code(server, to, codes + 1).await;

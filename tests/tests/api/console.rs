@@ -424,7 +424,8 @@ async fn keys_and_sessions_are_distinguished(#[case] database: Database) {
 #[tokio::test]
 async fn a_session_speaks_for_its_organization(#[case] database: Database) {
     let server = Server::start(database).await;
-    let (ada, bob) = (Human::sign_up(&server, "ada@example.com").await, Human::sign_up(&server, "bob@example.com").await);
+    let (ada, bob) =
+        (Human::sign_up(&server, "ada@example.com").await, Human::sign_up(&server, "bob@example.com").await);
     let key = server.client(&ada.key);
     let session = server.client(&ada.token);
 

@@ -53,6 +53,7 @@ mod events;
 mod feed;
 mod fields;
 mod fixtures;
+mod front;
 mod guest_reminders_by_the_rule;
 mod guides;
 mod hold_races;

@@ -616,7 +616,9 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
             _,
         ) if is_scoped(who) => return forbidden,
         (_, Who::Paused) if writes => return forbidden,
-        (_, Who::Sandbox | Who::Session) if is_paid_for(&operation.id) => return ExpectedAnswer::Refused(403, "plan_required"),
+        (_, Who::Sandbox | Who::Session) if is_paid_for(&operation.id) => {
+            return ExpectedAnswer::Refused(403, "plan_required");
+        }
         (About::Organization | About::Common, _) => return ExpectedAnswer::Yes,
         _ => {}
     }

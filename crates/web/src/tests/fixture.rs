@@ -6,9 +6,9 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
-    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, RepliesState, Reply,
-    ReplyProblem, Taken,
+    Booked, Booking, BookingEmails, BookingState, Console, ConsoleIndex, DisplaySettings, EmailsState, Form, Given,
+    Home, Href, Invitation, InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, PlanOffer, Plans,
+    Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState, Taken, Terms,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -177,6 +177,10 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         recorded: false,
         reader,
     };
+    let terms = Terms { version: text, effective_at: now.utc_date(), text: None };
+    let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
+    let plans = Plans { plans: &offered, offers: None };
+    let revocation = |state| Revocation { action: &path, state }.html();
     let pages = vec![
         ("replies", replies.html()),
         ("replies, agreed", Replies { state: RepliesState::Agreed, ..replies.clone() }.html()),
@@ -217,6 +221,18 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
         ("nonsense", Notice::Nonsense.html(reader, Some(&path))),
         ("failed", Notice::Failed { request_id: text }.html(reader, Some(&path))),
+        ("home", Home { terms: None, offers: None }.html()),
+        ("home, linked", Home { terms: Some(href.clone()), offers: Some(href.clone()) }.html()),
+        ("console", ConsoleIndex.html()),
+        ("terms", terms.html()),
+        ("terms, published", Terms { text: Some(href.clone()), ..terms }.html()),
+        ("plans", plans.html()),
+        ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),
+        ("revocation", revocation(RevocationState::Asks { wrong: None })),
+        ("revocation, wrong", revocation(RevocationState::Asks { wrong: Some(text) })),
+        ("revoked", revocation(RevocationState::Revoked)),
+        ("revocation, late", revocation(RevocationState::Over)),
+        ("no console page", Notice::NoConsolePage.html(reader, None)),
         ("connect", Console::Connect.html(&["google", "microsoft"])),
         ("connections", Console::Connections.html(&[])),
         ("reset", Console::Reset.html(&["google"])),

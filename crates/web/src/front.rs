@@ -1,0 +1,107 @@
+//! The pages that introduce the server: what it is, what its console offers, its terms and its plans. They are the same
+//! for everyone, and in English.
+
+use askama::Template;
+use kalends_i18n::Translator;
+use kalends_time::CivilDate;
+
+use crate::link::Href;
+
+/// The first page of a server.
+#[derive(Debug, Clone, Template)]
+#[template(path = "home.html")]
+pub struct Home {
+    /// The operator's page with the terms; `None` if there is none.
+    pub terms: Option<Href>,
+    /// Where the operator offers plans; `None` if there is no such page.
+    pub offers: Option<Href>,
+}
+
+/// What users find in the console.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "console_index.html")]
+pub struct ConsoleIndex;
+
+/// The terms of service. The operator's own page, if there is one, has their text.
+#[derive(Debug, Clone, Template)]
+#[template(path = "terms.html")]
+pub struct Terms<'a> {
+    /// The version that a sign-up accepts.
+    pub version: &'a str,
+    /// The day on which it took effect.
+    pub effective_at: CivilDate,
+    /// The operator's page with the text; `None` if the operator has published none.
+    pub text: Option<Href>,
+}
+
+/// The plans.
+#[derive(Debug, Clone, Template)]
+#[template(path = "plans.html")]
+pub struct Plans<'a> {
+    /// The plans, smallest first.
+    pub plans: &'a [PlanOffer<'a>],
+    /// Where the operator offers plans; `None` if there is no such page.
+    pub offers: Option<Href>,
+}
+
+/// A plan on the page of plans.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanOffer<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// One line of description.
+    pub tagline: &'a str,
+    /// What it includes, in words.
+    pub includes: &'a [&'a str],
+}
+
+macro_rules! in_english {
+    ($($page:ty),+) => {$(
+        impl $page {
+            /// The page.
+            pub fn html(&self) -> String {
+                crate::render(self)
+            }
+
+            fn words(&self) -> &'static Translator {
+                Translator::english()
+            }
+        }
+    )+};
+}
+
+in_english!(Home, ConsoleIndex, Terms<'_>, Plans<'_>, Revocation<'_>);
+
+/// The page on which the holder of an organization's address revokes a claim on it.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "revocation.html")]
+pub struct Revocation<'a> {
+    /// The path to which the form is sent.
+    pub action: &'a crate::Path,
+    /// What the page shows.
+    pub state: RevocationState<'a>,
+}
+
+/// What the page of a revocation shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevocationState<'a> {
+    /// The form. If a code was sent, it was wrong.
+    Asks {
+        /// The code that was sent.
+        wrong: Option<&'a str>,
+    },
+    /// The claim is revoked.
+    Revoked,
+    /// The hold is over, so the claim cannot be revoked.
+    Over,
+}
+
+impl Revocation<'_> {
+    const fn title(&self) -> &'static str {
+        match self.state {
+            RevocationState::Asks { .. } => "Keep your organization",
+            RevocationState::Revoked => "The claim is revoked",
+            RevocationState::Over => "This claim can no longer be revoked",
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The pages that introduce the server: the first page, the console's index, the terms and the plans; and the page that
+//! revokes a claim.
+
+use std::collections::BTreeSet;
+
+use kalends_e2e::{
+    Answer, Call,
+    Database::{self, Sqlite},
+    Server, Visitor,
+};
+use rstest::rstest;
+use rstest_reuse::apply;
+
+use crate::{
+    booking_browser::{PHONE, fits},
+    claims::{AGENT, DAY, agent, claims, held, human, signed_in, token},
+    on_both,
+};
+
+/// The request of a browser that opens a page.
+fn open(server: &Server, path: &str) -> Call {
+    server.anonymous().undescribed().get(path).header("accept", "text/html")
+}
+
+/// The addresses on this server that a page links to, without their fragments.
+fn links(page: &Answer) -> BTreeSet<String> {
+    let text = page.text();
+    let targets = text.split(" href=\"").skip(1).map(|rest| rest.split(['"', '#']).next().unwrap());
+    targets.filter(|target| target.starts_with('/')).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn every_link_leads_to_a_page() {
+    let server = Server::start(Sqlite).await;
+    let mut left = vec!["/".to_owned(), "/terms".to_owned()];
+    let mut seen = BTreeSet::new();
+    while let Some(path) = left.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let page = open(&server, &path).await.expect(200);
+        // A test of the documentation follows its links.
+        if !path.starts_with("/docs/") && page.header("content-type").starts_with("text/html") {
+            left.extend(links(&page));
+        }
+    }
+    for path in ["/console", "/console/plans", "/console/connections", "/console/reset", "/docs/", "/docs/use/limits/"]
+    {
+        assert!(seen.contains(path), "nothing leads to {path}: {seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_where_the_console_has_none() {
+    let server = Server::start(Sqlite).await;
+    for path in ["/console/nothing", "/console/claims/nobody/revoke"] {
+        let page = open(&server, path).await.expect(404);
+        assert!(page.header("content-type").starts_with("text/html"), "{}", page.describe());
+        assert!(page.text().contains("There is no page here"), "{}", page.describe());
+        // A program gets JSON.
+        server.anonymous().undescribed().get(path).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn the_operator_s_own_pages_are_linked() {
+    let server = Server::start(Sqlite).await;
+    let terms = open(&server, "/terms").await.expect(200).text();
+    assert!(terms.contains("2026-01-01") && terms.contains("has not published the text"), "{terms}");
+    let plans = open(&server, "/console/plans").await.expect(200).text();
+    assert!(plans.contains("ask the operator") && plans.contains("2,500 events a month"), "{plans}");
+
+    let (tos, offers) = ("https://cal.example/tos", "https://cal.example/plans?from=console&to=pro");
+    let variables =
+        [("KALENDS_TERMS_URL", tos), ("KALENDS_UPGRADE_URL", offers), ("KALENDS_TERMS_VERSION", "<b>3</b>")];
+    let server = Server::start_with(Sqlite, &variables).await;
+    let escaped = offers.replace('&', "&#38;");
+    let home = open(&server, "/").await.expect(200).text();
+    assert!(home.contains(tos) && home.contains(&escaped), "{home}");
+    let terms = open(&server, "/terms").await.expect(200).text();
+    assert!(terms.contains(tos) && !terms.contains("has not published") && !terms.contains("<b>"), "{terms}");
+    let plans = open(&server, "/console/plans").await.expect(200).text();
+    assert!(plans.contains(&escaped) && !plans.contains("ask the operator"), "{plans}");
+}
+
+/// Sends the form of the page.
+async fn send(server: &Server, claim: &str, code: &str) -> Answer {
+    let form = server.anonymous().post(format!("/v1/auth/claim/{claim}/revoke"));
+    let encoded: String = code.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let form = form.header("content-type", "application/x-www-form-urlencoded");
+    form.body(format!("revocation_token={encoded}")).await
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_claim_is_revoked_by_a_form(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    agent(&server, AGENT).await;
+    let ada = human(&server, "ada@example.com").await;
+    let claim = held(&server, &ada, AGENT).await;
+    let right = token(&server, AGENT, 1).await;
+    let path = format!("/console/claims/{claim}/revoke");
+    let mail = server.mails().into_iter().find(|mail| mail.text.contains("/revoke#")).unwrap();
+    assert!(mail.text.contains(&format!("{}{path}#{right}", server.base_url())), "{}", mail.text);
+    let page = open(&server, &path).await.expect(200);
+    assert!(page.text().contains("Keep your organization"), "{}", page.describe());
+
+    // A wrong code changes nothing. The form shows what was typed.
+    let hostile = "\"><script>alert(1)</script>";
+    for (code, status) in [("A", 404), (hostile, 404), ("", 400), (&*"A".repeat(257), 400)] {
+        let page = send(&server, &claim, code).await.expect(status);
+        let text = page.text();
+        assert!(text.contains("This code does not belong to the claim") && !text.contains("<script>"), "{text}");
+        assert!(code == hostile || text.contains(&format!("value=\"{code}\"")), "{text}");
+    }
+    let unknown = send(&server, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await.expect(404);
+    assert!(unknown.text().contains("This code does not belong to the claim"), "{}", unknown.describe());
+    let page = send(&server, "nobody", &right).await.expect(404);
+    assert!(page.text().contains("There is no page here"), "{}", page.describe());
+    assert_eq!(claims(&ada).await[0]["status"], "held");
+
+    // The whole address from the email works too, more than once.
+    for code in [format!(" {}{path}#{right} ", server.base_url()), right.clone()] {
+        let page = send(&server, &claim, &code).await.expect(200);
+        assert!(page.text().contains("The claim is revoked"), "{}", page.describe());
+        assert_eq!(claims(&ada).await[0]["status"], "revoked");
+    }
+
+    // After the hold, it is too late.
+    let bob = human(&server, "bob@example.com").await;
+    let second = held(&server, &bob, AGENT).await;
+    let late = token(&server, AGENT, 2).await;
+    server.restart_at_offset(DAY + 5).await;
+    let bob = signed_in(&server, "bob@example.com").await;
+    assert_eq!(claims(&bob).await[0]["status"], "effective");
+    let page = send(&server, &second, &late).await.expect(410);
+    assert!(page.text().contains("can no longer be revoked"), "{}", page.describe());
+}
+
+#[tokio::test]
+async fn the_link_in_the_email_fills_in_the_code() {
+    let server = Server::start(Sqlite).await;
+    agent(&server, AGENT).await;
+    let ada = human(&server, "ada@example.com").await;
+    let claim = held(&server, &ada, AGENT).await;
+    let token = token(&server, AGENT, 1).await;
+    let page = format!("{}/console/claims/{claim}/revoke", server.base_url());
+    let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
+    browser.goto(&format!("{page}#{token}")).await;
+    browser.headed("Keep your organization").await;
+    browser.loaded().await;
+    assert_eq!(browser.property("#code", "value").await, token);
+    assert_eq!(browser.url().await, page, "the token is neither in the address nor in the history");
+    fits(&browser).await;
+    browser.click("button.danger").await;
+    browser.headed("The claim is revoked").await;
+    assert_eq!(claims(&ada).await[0]["status"], "revoked");
+}
+
+#[tokio::test]
+async fn the_first_pages_fit_a_phone_and_work_by_keyboard() {
+    let server = Server::start(Sqlite).await;
+    let browser = Visitor::new().without_scripts().phone(PHONE.0, PHONE.1).open().await;
+    for (path, heading) in
+        [("/", "Kalends"), ("/console", "Console"), ("/console/plans", "Plans"), ("/terms", "Terms of service")]
+    {
+        browser.goto(&format!("{}{path}", server.base_url())).await;
+        browser.headed(heading).await;
+        fits(&browser).await;
+    }
+    browser.goto(server.base_url()).await;
+    browser.headed("Kalends").await;
+    browser.tab_to("a[href='/console']").await;
+    browser.enter().await;
+    browser.headed("Console").await;
+}
