@@ -257,7 +257,6 @@ mod tests {
     use kalends_app::ConsentFailure;
     use kalends_web::assets;
     use rstest::rstest;
-    use tower::ServiceExt as _;
 
     use super::*;
 
@@ -314,19 +313,6 @@ mod tests {
         }
         assert_eq!(reader(None, &headers).locale().to_string(), "ja");
         assert_eq!(reader(Some("tz=UTC&lang=pt-BR"), &headers).locale().to_string(), "pt-BR");
-    }
-
-    #[tokio::test]
-    async fn pages_of_the_console_are_not_cached() {
-        for page in Console::ALL {
-            let request = Request::get(page.path()).body(Body::empty()).unwrap();
-            let response = console::<()>(&[Provider::Google]).oneshot(request).await.unwrap();
-            assert_eq!(response.status(), StatusCode::OK);
-            assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
-            for (name, value) in headers::PAGE {
-                assert_eq!(response.headers()[name], value, "{page:?}");
-            }
-        }
     }
 
     #[test]

@@ -25,7 +25,10 @@ use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
-use kalends_web::headers::CONTENT_SECURITY_POLICY;
+use kalends_web::{
+    Console,
+    headers::{self, CONTENT_SECURITY_POLICY},
+};
 use rstest::rstest;
 use serde_json::Value;
 use tower::ServiceExt as _;
@@ -219,6 +222,20 @@ async fn pages_load_nothing_external_and_cannot_be_framed(#[case] path: &str) {
     assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
     assert_eq!(header(&answer, "x-content-type-options"), "nosniff");
     assert!(["no-referrer", "same-origin"].contains(&header(&answer, "referrer-policy")));
+}
+
+#[tokio::test]
+async fn pages_of_the_console_are_not_cached() {
+    let service = whole();
+    for path in Console::ALL.map(Console::path).into_iter().chain(["/", "/console", "/console/plans", "/terms"]) {
+        let answer = ask(&service, reading(path)).await;
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        assert_eq!(header(&answer, "content-type"), "text/html; charset=utf-8");
+        for (name, value) in headers::PAGE {
+            let lines: Vec<_> = answer.headers().get_all(name).iter().collect();
+            assert!(lines.iter().any(|line| *line == value), "{path}: {name} is {lines:?}");
+        }
+    }
 }
 
 #[tokio::test]
