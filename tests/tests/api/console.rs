@@ -464,7 +464,7 @@ async fn a_session_speaks_for_its_organization(#[case] database: Database) {
         let of_action = entries.filter(|entry| entry["action"] == action);
         of_action.map(|entry| entry["actor_key_prefix"].clone()).collect::<Vec<_>>()
     };
-    for action in ["agent.created", "calendar.created", "event.created"] {
+    for action in ["agent.create", "calendar.create", "event.create"] {
         assert_eq!(by(action), [json!(ada.user[..20])], "{action}: {}", recorded.describe());
     }
 

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use kalends_e2e::{
-    Answer, Call,
     Database::{self, Sqlite},
     Server, Visitor,
 };
@@ -17,14 +16,39 @@ use crate::{
     on_both,
 };
 
-/// The request of a browser that opens a page.
-fn open(server: &Server, path: &str) -> Call {
-    server.anonymous().undescribed().get(path).header("accept", "text/html")
+/// An answer to a browser.
+struct Seen {
+    status: u16,
+    content_type: String,
+    text: String,
+}
+
+impl Seen {
+    async fn of(request: reqwest::RequestBuilder) -> Self {
+        let answer = request.header("accept", "text/html").send().await.unwrap();
+        let content_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
+        Self { status: answer.status().as_u16(), content_type, text: answer.text().await.unwrap() }
+    }
+
+    /// The text of a page with this status.
+    #[track_caller]
+    fn page(self, status: u16) -> String {
+        assert_eq!((self.status, &*self.content_type), (status, "text/html; charset=utf-8"), "{}", self.text);
+        self.text
+    }
+}
+
+fn http() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+/// Opens a page.
+async fn open(server: &Server, path: &str) -> Seen {
+    Seen::of(http().get(format!("{}{path}", server.base_url()))).await
 }
 
 /// The addresses on this server that a page links to, without their fragments.
-fn links(page: &Answer) -> BTreeSet<String> {
-    let text = page.text();
+fn links(text: &str) -> BTreeSet<String> {
     let targets = text.split(" href=\"").skip(1).map(|rest| rest.split(['"', '#']).next().unwrap());
     targets.filter(|target| target.starts_with('/')).map(str::to_owned).collect()
 }
@@ -38,14 +62,14 @@ async fn every_link_leads_to_a_page() {
         if !seen.insert(path.clone()) {
             continue;
         }
-        let page = open(&server, &path).await.expect(200);
+        let page = open(&server, &path).await;
+        assert_eq!(page.status, 200, "{path}");
         // A test of the documentation follows its links.
-        if !path.starts_with("/docs/") && page.header("content-type").starts_with("text/html") {
-            left.extend(links(&page));
+        if !path.starts_with("/docs/") && page.content_type.starts_with("text/html") {
+            left.extend(links(&page.text));
         }
     }
-    for path in ["/console", "/console/plans", "/console/connections", "/console/reset", "/docs/", "/docs/use/limits/"]
-    {
+    for path in ["/console", "/console/plans", "/console/connections", "/console/reset", "/docs/", "/docs/use/limits"] {
         assert!(seen.contains(path), "nothing leads to {path}: {seen:?}");
     }
 }
@@ -54,9 +78,8 @@ async fn every_link_leads_to_a_page() {
 async fn a_browser_gets_a_page_where_the_console_has_none() {
     let server = Server::start(Sqlite).await;
     for path in ["/console/nothing", "/console/claims/nobody/revoke"] {
-        let page = open(&server, path).await.expect(404);
-        assert!(page.header("content-type").starts_with("text/html"), "{}", page.describe());
-        assert!(page.text().contains("There is no page here"), "{}", page.describe());
+        let page = open(&server, path).await.page(404);
+        assert!(page.contains("There is no page here"), "{page}");
         // A program gets JSON.
         server.anonymous().undescribed().get(path).await.refused(404, "not_found");
     }
@@ -65,9 +88,9 @@ async fn a_browser_gets_a_page_where_the_console_has_none() {
 #[tokio::test]
 async fn the_operator_s_own_pages_are_linked() {
     let server = Server::start(Sqlite).await;
-    let terms = open(&server, "/terms").await.expect(200).text();
+    let terms = open(&server, "/terms").await.page(200);
     assert!(terms.contains("2026-01-01") && terms.contains("has not published the text"), "{terms}");
-    let plans = open(&server, "/console/plans").await.expect(200).text();
+    let plans = open(&server, "/console/plans").await.page(200);
     assert!(plans.contains("ask the operator") && plans.contains("2,500 events a month"), "{plans}");
 
     let (tos, offers) = ("https://cal.example/tos", "https://cal.example/plans?from=console&to=pro");
@@ -75,20 +98,20 @@ async fn the_operator_s_own_pages_are_linked() {
         [("KALENDS_TERMS_URL", tos), ("KALENDS_UPGRADE_URL", offers), ("KALENDS_TERMS_VERSION", "<b>3</b>")];
     let server = Server::start_with(Sqlite, &variables).await;
     let escaped = offers.replace('&', "&#38;");
-    let home = open(&server, "/").await.expect(200).text();
+    let home = open(&server, "/").await.page(200);
     assert!(home.contains(tos) && home.contains(&escaped), "{home}");
-    let terms = open(&server, "/terms").await.expect(200).text();
+    let terms = open(&server, "/terms").await.page(200);
     assert!(terms.contains(tos) && !terms.contains("has not published") && !terms.contains("<b>"), "{terms}");
-    let plans = open(&server, "/console/plans").await.expect(200).text();
+    let plans = open(&server, "/console/plans").await.page(200);
     assert!(plans.contains(&escaped) && !plans.contains("ask the operator"), "{plans}");
 }
 
 /// Sends the form of the page.
-async fn send(server: &Server, claim: &str, code: &str) -> Answer {
-    let form = server.anonymous().post(format!("/v1/auth/claim/{claim}/revoke"));
+async fn send(server: &Server, claim: &str, code: &str) -> Seen {
     let encoded: String = code.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let form = http().post(format!("{}/v1/auth/claim/{claim}/revoke", server.base_url()));
     let form = form.header("content-type", "application/x-www-form-urlencoded");
-    form.body(format!("revocation_token={encoded}")).await
+    Seen::of(form.body(format!("revocation_token={encoded}"))).await
 }
 
 #[apply(on_both)]
@@ -102,27 +125,26 @@ async fn a_claim_is_revoked_by_a_form(#[case] database: Database) {
     let path = format!("/console/claims/{claim}/revoke");
     let mail = server.mails().into_iter().find(|mail| mail.text.contains("/revoke#")).unwrap();
     assert!(mail.text.contains(&format!("{}{path}#{right}", server.base_url())), "{}", mail.text);
-    let page = open(&server, &path).await.expect(200);
-    assert!(page.text().contains("Keep your organization"), "{}", page.describe());
+    let page = open(&server, &path).await.page(200);
+    assert!(page.contains("Keep your organization"), "{page}");
 
     // A wrong code changes nothing. The form shows what was typed.
     let hostile = "\"><script>alert(1)</script>";
     for (code, status) in [("A", 404), (hostile, 404), ("", 400), (&*"A".repeat(257), 400)] {
-        let page = send(&server, &claim, code).await.expect(status);
-        let text = page.text();
+        let text = send(&server, &claim, code).await.page(status);
         assert!(text.contains("This code does not belong to the claim") && !text.contains("<script>"), "{text}");
         assert!(code == hostile || text.contains(&format!("value=\"{code}\"")), "{text}");
     }
-    let unknown = send(&server, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await.expect(404);
-    assert!(unknown.text().contains("This code does not belong to the claim"), "{}", unknown.describe());
-    let page = send(&server, "nobody", &right).await.expect(404);
-    assert!(page.text().contains("There is no page here"), "{}", page.describe());
+    let unknown = send(&server, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await.page(404);
+    assert!(unknown.contains("This code does not belong to the claim"), "{unknown}");
+    let page = send(&server, "nobody", &right).await.page(404);
+    assert!(page.contains("There is no page here"), "{page}");
     assert_eq!(claims(&ada).await[0]["status"], "held");
 
     // The whole address from the email works too, more than once.
     for code in [format!(" {}{path}#{right} ", server.base_url()), right.clone()] {
-        let page = send(&server, &claim, &code).await.expect(200);
-        assert!(page.text().contains("The claim is revoked"), "{}", page.describe());
+        let page = send(&server, &claim, &code).await.page(200);
+        assert!(page.contains("The claim is revoked"), "{page}");
         assert_eq!(claims(&ada).await[0]["status"], "revoked");
     }
 
@@ -133,8 +155,8 @@ async fn a_claim_is_revoked_by_a_form(#[case] database: Database) {
     server.restart_at_offset(DAY + 5).await;
     let bob = signed_in(&server, "bob@example.com").await;
     assert_eq!(claims(&bob).await[0]["status"], "effective");
-    let page = send(&server, &second, &late).await.expect(410);
-    assert!(page.text().contains("can no longer be revoked"), "{}", page.describe());
+    let page = send(&server, &second, &late).await.page(410);
+    assert!(page.contains("can no longer be revoked"), "{page}");
 }
 
 #[tokio::test]
