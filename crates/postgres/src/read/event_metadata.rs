@@ -107,8 +107,8 @@ pub(super) async fn events_with(
     wanted: &WantedMetadata,
 ) -> Result<BTreeSet<EventId>, StoreError> {
     let (calendar, agent) = ids(scope);
-    // Here and below, the subquery that ends with OFFSET is evaluated for each digest; otherwise Postgres may read all
-    // of the calendar's.
+    // Here and below, a subquery that ends with OFFSET is evaluated for each digest or event. Otherwise Postgres may
+    // read all digests of the calendar or, without statistics, all events of the organization for each that matches.
     let found = sqlx::query_scalar!(
         "SELECT m.event_id
          FROM calendars c
@@ -160,7 +160,10 @@ impl PostgresStore {
              ), found AS MATERIALIZED (
                  SELECT e.id, e.start_at
                  FROM matching
-                 JOIN events e ON e.org_id = $1 AND e.id = matching.event_id
+                 CROSS JOIN LATERAL (
+                     SELECT * FROM events WHERE org_id = $1 AND id = matching.event_id
+                     OFFSET 0
+                 ) e
                  WHERE e.deleted_at IS NULL AND e.series_id IS NULL AND e.start_at >= $7 AND e.start_at < $8
                      AND ($9::text IS NULL OR CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $10 THEN 'cancelled' ELSE e.status END = $9)
                      AND ($11::text IS NULL OR e.source = $11)
@@ -211,7 +214,10 @@ impl PostgresStore {
                  GROUP BY m.event_id
                  HAVING count(DISTINCT wanted.filter) = $6
              ) matching
-             JOIN events e ON e.org_id = $1 AND e.id = matching.event_id
+             CROSS JOIN LATERAL (
+                 SELECT * FROM events WHERE org_id = $1 AND id = matching.event_id
+                 OFFSET 0
+             ) e
              WHERE e.deleted_at IS NULL AND e.series_id IS NULL AND e.start_at >= $7 AND e.start_at < $8
                  AND ($9::text IS NULL OR CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $10 THEN 'cancelled' ELSE e.status END = $9)
                  AND ($11::text IS NULL OR e.source = $11)"#,

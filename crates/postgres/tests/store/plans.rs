@@ -186,6 +186,18 @@ async fn lists_by_metadata_use_its_index() {
         let left = plan(&bench, file, "SELECT org_id, id, content, version FROM events", &["100"]).await;
         assert_eq!(left.matches("events_not_indexed").count(), 2, "{left}");
     }
+    // A new database has no statistics yet.
+    for begin in [ONE_CALENDAR, "DELETE FROM pg_statistic"] {
+        sqlx::raw_sql(begin).execute(&bench.behind.pool).await.unwrap();
+        let (from, before) = ("'-9223372036854775808'", "'9223372036854775807'");
+        let calendar = "md5('c7')::uuid";
+        let list = [ORG, calendar, "NULL", wanted, digests, "1", from, before, "NULL", "NULL", "NULL", "50", "0"];
+        for begins in ["WITH matching AS", "SELECT count(*) AS \"count!\"\n"] {
+            let found = plan(&bench, file, begins, &list).await;
+            uses(&found, &["event_metadata_by_digest", "events_pk"]);
+            assert!(!found.contains("events_by"), "events that do not match are read:\n{found}");
+        }
+    }
 }
 
 /// A calendar with many events, alone in the table.
