@@ -15,7 +15,8 @@ use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 /// How long to wait for every lease to expire. The margin covers a clock that pauses while it is corrected.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
 impl App {
-    /// Makes a caller for adapters that identify callers themselves. Other adapters use [`App::authenticate`].
+    /// Makes a caller of the principal of a session, or of one that an adapter has identified itself. The caller of a key
+    /// comes from [`App::authenticate`].
     pub fn caller(&self, principal: Arc<Principal>) -> Caller {
         let Principal { org, limits, .. } = *principal;
         let gate = limits.rate().map(|rate| self.parts.limiter.gate(RateKey::from(&principal.credential), rate));

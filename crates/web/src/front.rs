@@ -70,38 +70,4 @@ macro_rules! in_english {
     )+};
 }
 
-in_english!(Home, ConsoleIndex, Terms<'_>, Plans<'_>, Revocation<'_>);
-
-/// The page on which the holder of an organization's address revokes a claim on it.
-#[derive(Debug, Clone, Copy, Template)]
-#[template(path = "revocation.html")]
-pub struct Revocation<'a> {
-    /// The path to which the form is sent.
-    pub action: &'a crate::Path,
-    /// What the page shows.
-    pub state: RevocationState<'a>,
-}
-
-/// What the page of a revocation shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RevocationState<'a> {
-    /// The form. If a code was sent, it was wrong.
-    Asks {
-        /// The code that was sent.
-        wrong: Option<&'a str>,
-    },
-    /// The claim is revoked.
-    Revoked,
-    /// The hold is over, so the claim cannot be revoked.
-    Over,
-}
-
-impl Revocation<'_> {
-    const fn title(&self) -> &'static str {
-        match self.state {
-            RevocationState::Asks { .. } => "Keep your organization",
-            RevocationState::Revoked => "The claim is revoked",
-            RevocationState::Over => "This claim can no longer be revoked",
-        }
-    }
-}
+in_english!(Home, ConsoleIndex, Terms<'_>, Plans<'_>);

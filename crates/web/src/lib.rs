@@ -25,6 +25,7 @@ mod page;
 mod page_query;
 mod picker;
 mod replies;
+mod revocation;
 mod time;
 mod zones;
 
@@ -35,7 +36,7 @@ pub use booking::{Booked, Booking, BookingState, Moving};
 pub use console::Console;
 pub use emails::{BookingEmails, EmailsState};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
-pub use front::{ConsoleIndex, Home, PlanOffer, Plans, Revocation, RevocationState, Terms};
+pub use front::{ConsoleIndex, Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use link::{Href, Path};
 pub use notice::Notice;
@@ -43,6 +44,7 @@ pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
 pub use picker::Picker;
 pub use replies::{Replies, RepliesState};
+pub use revocation::{Revocation, RevocationState};
 pub use time::Month;
 
 /// Renders a template.

@@ -476,7 +476,7 @@ async fn a_session_speaks_for_its_organization(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
-async fn sessions_share_the_rate_and_the_quota_of_the_plan(#[case] database: Database) {
+async fn calls_with_sessions_count_toward_the_quota(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let limits = r#"{"rate_per_second":1000,"api_calls":5}"#;

@@ -1,0 +1,49 @@
+//! The page on which the holder of an organization's address revokes a claim on it. It is in English, like the console.
+
+use askama::Template;
+use kalends_i18n::Translator;
+
+use crate::link::Path;
+
+/// The page on which the holder of an organization's address revokes a claim on it.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "revocation.html")]
+pub struct Revocation<'a> {
+    /// The path to which the form is sent.
+    pub action: &'a Path,
+    /// What the page shows.
+    pub state: RevocationState<'a>,
+}
+
+/// What the page of a revocation shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevocationState<'a> {
+    /// The form. If a code was sent, it was wrong.
+    Asks {
+        /// The code that was sent.
+        wrong: Option<&'a str>,
+    },
+    /// The claim is revoked.
+    Revoked,
+    /// The hold is over, so the claim cannot be revoked.
+    Over,
+}
+
+impl Revocation<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        crate::render(self)
+    }
+
+    fn words(&self) -> &'static Translator {
+        Translator::english()
+    }
+
+    const fn title(&self) -> &'static str {
+        match self.state {
+            RevocationState::Asks { .. } => "Keep your organization",
+            RevocationState::Revoked => "The claim is revoked",
+            RevocationState::Over => "This claim can no longer be revoked",
+        }
+    }
+}
