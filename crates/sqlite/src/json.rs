@@ -1,4 +1,5 @@
-//! Passes many rows as one parameter: a JSON array of arrays that the statement splits with `json_each`.
+//! Passes many rows as one parameter: a JSON array of arrays that the statement splits with `jsonb_each`, so that
+//! each row is parsed once.
 //!
 //! The driver hands each statement to a thread and back, so a statement for many rows costs little more than one for
 //! a single row. Its text is the same for any number of rows.

@@ -165,73 +165,73 @@ impl SqliteStore {
         let replaced = match column {
             SealedColumn::Events => replace_events(&mut writing.connection, rows).await,
             SealedColumn::Outbox => replaced!(
-                "update outbox set payload = renewed.value ->> 2 from json_each(?1) renewed
+                "update outbox set payload = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)"
             ),
             SealedColumn::Webhooks => replaced!(
-                "update webhooks set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update webhooks set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where webhooks.rowid = (renewed.value ->> 0) and webhooks.content = (renewed.value ->> 1)"
             ),
             SealedColumn::Subscriptions => replaced!(
-                "update ical_subscriptions set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update ical_subscriptions set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where ical_subscriptions.rowid = (renewed.value ->> 0)
                         and ical_subscriptions.content = (renewed.value ->> 1)"
             ),
             SealedColumn::Proposals => replaced!(
-                "update proposals set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update proposals set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where proposals.rowid = (renewed.value ->> 0) and proposals.content = (renewed.value ->> 1)"
             ),
             SealedColumn::Responses => replaced!(
-                "update proposal_participants set remark = renewed.value ->> 2 from json_each(?1) renewed
+                "update proposal_participants set remark = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where proposal_participants.rowid = (renewed.value ->> 0)
                         and proposal_participants.remark = (renewed.value ->> 1)"
             ),
             SealedColumn::BookingPages => replaced!(
-                "update booking_pages set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update booking_pages set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where booking_pages.rowid = (renewed.value ->> 0) and booking_pages.content = (renewed.value ->> 1)"
             ),
             SealedColumn::Bookings => replaced!(
-                "update bookings set guest = renewed.value ->> 2 from json_each(?1) renewed
+                "update bookings set guest = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where bookings.rowid = (renewed.value ->> 0) and bookings.guest = (renewed.value ->> 1)"
             ),
             SealedColumn::Letters => replaced!(
-                "update letters set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update letters set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where letters.rowid = (renewed.value ->> 0) and letters.content = (renewed.value ->> 1)"
             ),
             SealedColumn::LetterRecords => replaced!(
-                "update letter_records set envelope = renewed.value ->> 2 from json_each(?1) renewed
+                "update letter_records set envelope = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where letter_records.rowid = (renewed.value ->> 0) and letter_records.envelope = (renewed.value ->> 1)"
             ),
             SealedColumn::ConnectionTokens => replaced!(
-                "update calendar_connections set tokens = renewed.value ->> 2 from json_each(?1) renewed
+                "update calendar_connections set tokens = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where calendar_connections.rowid = (renewed.value ->> 0)
                         and calendar_connections.tokens = (renewed.value ->> 1)"
             ),
             SealedColumn::ConnectionLabels => replaced!(
-                "update calendar_connections set label = renewed.value ->> 2 from json_each(?1) renewed
+                "update calendar_connections set label = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where calendar_connections.rowid = (renewed.value ->> 0)
                         and calendar_connections.label = (renewed.value ->> 1)"
             ),
             SealedColumn::ExternalCalendars => replaced!(
-                "update external_calendars set content = renewed.value ->> 2 from json_each(?1) renewed
+                "update external_calendars set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where external_calendars.rowid = (renewed.value ->> 0)
                         and external_calendars.content = (renewed.value ->> 1)"
             ),
             SealedColumn::FeedTokens => replaced!(
                 "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)
-                     from json_each(?1) renewed
+                     from jsonb_each(?1) renewed
                      where calendars.rowid = (renewed.value ->> 0) and calendars.feed_token = (renewed.value ->> 1)"
             ),
             SealedColumn::AgentMetadata => replaced!(
-                "update agents set metadata = renewed.value ->> 2 from json_each(?1) renewed
+                "update agents set metadata = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where agents.rowid = (renewed.value ->> 0) and agents.metadata = (renewed.value ->> 1)"
             ),
             SealedColumn::CalendarMetadata => replaced!(
-                "update calendars set metadata = renewed.value ->> 2 from json_each(?1) renewed
+                "update calendars set metadata = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where calendars.rowid = (renewed.value ->> 0) and calendars.metadata = (renewed.value ->> 1)"
             ),
             SealedColumn::Answers => replaced!(
-                "update idempotent_answers set body = renewed.value ->> 2 from json_each(?1) renewed
+                "update idempotent_answers set body = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where idempotent_answers.rowid = (renewed.value ->> 0)
                         and idempotent_answers.body = (renewed.value ->> 1)"
             ),
@@ -244,7 +244,7 @@ impl SqliteStore {
 async fn replace_events(connection: &mut SqliteConnection, rows: &str) -> Result<SqliteQueryResult, sqlx::Error> {
     let mut transaction = connection.begin_with("begin immediate").await?;
     let replaced = sqlx::query!(
-        "update events set content = renewed.value ->> 2, indexed_version = events.version from json_each(?1) renewed
+        "update events set content = renewed.value ->> 2, indexed_version = events.version from jsonb_each(?1) renewed
          where events.rowid = (renewed.value ->> 0) and events.content = (renewed.value ->> 1)",
         rows
     )
@@ -252,7 +252,7 @@ async fn replace_events(connection: &mut SqliteConnection, rows: &str) -> Result
     .await?;
     sqlx::query!(
         "delete from event_metadata where (org_id, event_id) in (
-            select e.org_id, e.id from json_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
+            select e.org_id, e.id from jsonb_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
             where e.content = (renewed.value ->> 2))",
         rows
     )
@@ -261,8 +261,8 @@ async fn replace_events(connection: &mut SqliteConnection, rows: &str) -> Result
     sqlx::query!(
         "insert into event_metadata (org_id, event_id, digest, calendar_id)
          select e.org_id, e.id, digest.value, e.calendar_id
-         from json_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
-            cross join json_each(renewed.value, '$[4]') digest
+         from jsonb_each(?1) renewed cross join events e on e.rowid = (renewed.value ->> 0)
+            cross join jsonb_each(renewed.value, '$[4]') digest
          where e.content = (renewed.value ->> 2) and e.deleted_at is null",
         rows
     )

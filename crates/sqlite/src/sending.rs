@@ -284,7 +284,7 @@ impl FanOut for Statements<'_> {
         sqlx::query!(
             "update webhook_queues
              set due_at = case when claimed_until > ?2 then due_at else min(coalesce(due_at, ?2), ?2) end
-             from json_each(?1) where org_id = unhex(value ->> 0) and webhook_id = unhex(value ->> 1)",
+             from jsonb_each(?1) where org_id = unhex(value ->> 0) and webhook_id = unhex(value ->> 1)",
             queues,
             now
         )
@@ -363,7 +363,7 @@ impl FanOut for Statements<'_> {
                 next_attempt_at, created_at)
              select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> 3), value ->> 4,
                 value ->> 5, 0, value ->> 6, value ->> 7
-             from json_each(?1) where true
+             from jsonb_each(?1) where true
              on conflict (org_id, webhook_id, id) do nothing",
             rows
         )
@@ -379,7 +379,7 @@ impl FanOut for Statements<'_> {
         let rows = json::rows(&rows).map_err(store_error)?;
         sqlx::query!(
             "delete from waiting_messages where (created_at, org_id, id) in (
-                select value ->> 0, unhex(value ->> 1), unhex(value ->> 2) from json_each(?1))",
+                select value ->> 0, unhex(value ->> 1), unhex(value ->> 2) from jsonb_each(?1))",
             rows
         )
         .execute(&mut *self.0)

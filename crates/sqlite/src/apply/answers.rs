@@ -41,7 +41,7 @@ pub(crate) async fn store_answers(
             expires_at)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, value ->> 5,
             value ->> 6, value ->> 7
-         from json_each(?1) where true
+         from jsonb_each(?1) where true
          on conflict (scope) do update set org_id = excluded.org_id, fingerprint = excluded.fingerprint,
             status = excluded.status, resource_version = excluded.resource_version, body = excluded.body,
             created_at = excluded.created_at, expires_at = excluded.expires_at

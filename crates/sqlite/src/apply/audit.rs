@@ -43,7 +43,7 @@ pub(crate) async fn store_entries(
             duration_us, request_id, created_at)
          select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, unhex(value ->> 4), value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, unhex(value ->> 11), value ->> 12
-         from json_each(?1)",
+         from jsonb_each(?1)",
         rows
     )
     .execute(connection)

@@ -51,7 +51,7 @@ impl Touched {
         let rows = json::rows(&rows)?;
         let were = sqlx::query!(
             r#"select e.start_at, row.key + 0 as "place!: i64"
-             from json_each(?1) row
+             from jsonb_each(?1) row
                 cross join events e on e.org_id = unhex(row.value ->> 0) and e.id = unhex(row.value ->> 1)"#,
             rows
         )
@@ -81,7 +81,7 @@ impl Touched {
                 "insert into busy_days (org_id, calendar_id, day, spans)
                  select unhex(value ->> 0), unhex(value ->> 1), value ->> 2,
                     case when length(value ->> 3) <= ?2 then value ->> 3 end
-                 from json_each(?1) where true
+                 from jsonb_each(?1) where true
                  on conflict (org_id, calendar_id, day) do update
                     set spans = case when length(spans) + length(excluded.spans) <= ?2 then spans || excluded.spans end",
                 rows,
@@ -103,7 +103,7 @@ impl Touched {
                             and e.start_at < (changed.day + 1) * 86400000000
                             and e.end_at - e.start_at <= 86400000000)
                  from (select unhex(value ->> 0) as org_id, unhex(value ->> 1) as calendar_id, value ->> 2 as day
-                    from json_each(?1)) changed where true
+                    from jsonb_each(?1)) changed where true
                  on conflict (org_id, calendar_id, day) do update set spans = excluded.spans",
                 rows,
                 DIGITS_MAX

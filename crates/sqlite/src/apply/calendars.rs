@@ -182,7 +182,7 @@ async fn revise(
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let raised = sqlx::query!(
         r#"update or fail calendars set revision = revision + (raised.value ->> 2)
-         from json_each(?1) raised
+         from jsonb_each(?1) raised
          where calendars.org_id = unhex(raised.value ->> 0) and calendars.id = unhex(raised.value ->> 1)
             and calendars.deleted_at is null
             and (calendars.agent_id is null or exists (select 1 from agents a
@@ -408,7 +408,7 @@ async fn create_events(
             value ->> 13, value ->> 14, value ->> '$[15][0]', value ->> '$[15][1]', unhex(value ->> '$[15][2]'),
             value ->> '$[15][3]', value ->> '$[15][4]', value ->> '$[15][5]', value ->> '$[15][6]',
             unhex(value ->> '$[15][7]'), value ->> '$[2][1]', value ->> '$[2][2]', value ->> 11
-         from json_each(?1)",
+         from jsonb_each(?1)",
         rows
     )
     .execute(&mut *connection)
@@ -463,7 +463,7 @@ async fn update_events(
             hold_expires_at = row.value ->> '$[13][0]', hold_priority = row.value ->> '$[13][1]',
             hold_scope = row.value ->> '$[13][2]', revision = row.value ->> 14, transparent = row.value ->> 15,
             indexed_version = row.value ->> 9
-         from json_each(?1) row
+         from jsonb_each(?1) row
          where events.org_id = unhex(row.value ->> '$[0][0]') and events.id = unhex(row.value ->> '$[0][1]')
             and events.calendar_id = unhex(row.value ->> '$[0][2]') and events.version = (row.value ->> '$[0][3]')",
         rows

@@ -24,7 +24,7 @@ pub(super) async fn add(connection: &mut SqliteConnection, writes: &[EventWrite<
     sqlx::query!(
         "insert or fail into event_metadata (org_id, event_id, digest, calendar_id)
          select unhex(event.value ->> 0), unhex(event.value ->> 1), digest.value, unhex(event.value ->> 2)
-         from json_each(?1) event cross join json_each(event.value, '$[3]') digest",
+         from jsonb_each(?1) event cross join jsonb_each(event.value, '$[3]') digest",
         rows
     )
     .execute(connection)
@@ -38,7 +38,7 @@ pub(super) async fn replace(connection: &mut SqliteConnection, writes: &[EventWr
     let rows = json::rows(&rows)?;
     sqlx::query!(
         "delete from event_metadata where (org_id, event_id) in (
-            select unhex(value ->> 0), unhex(value ->> 1) from json_each(?1))",
+            select unhex(value ->> 0), unhex(value ->> 1) from jsonb_each(?1))",
         rows
     )
     .execute(&mut *connection)

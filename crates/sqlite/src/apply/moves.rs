@@ -40,7 +40,7 @@ pub(super) async fn apply(
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let moved = sqlx::query!(
         "update or fail events set calendar_id = unhex(row.value ->> 3)
-         from json_each(?1) row
+         from jsonb_each(?1) row
          where events.org_id = unhex(row.value ->> 0) and events.id = unhex(row.value ->> 2)
             and events.calendar_id = unhex(row.value ->> 1) and events.version = (row.value ->> 4)",
         rows
@@ -53,7 +53,7 @@ pub(super) async fn apply(
             reminded_until = case when inherits and not hold then max(reminded_until, row.value ->> 5)
                 else reminded_until end,
             version = timers.version + 1, claimed_until = 0
-         from json_each(?1) row
+         from jsonb_each(?1) row
          where timers.org_id = unhex(row.value ->> 0) and timers.calendar_id = unhex(row.value ->> 1)
             and timers.event_id = unhex(row.value ->> 2)",
         rows
@@ -63,7 +63,7 @@ pub(super) async fn apply(
     // An event that comes back is on its calendar again.
     sqlx::query!(
         "delete from moved_events where (org_id, calendar_id, event_id) in (
-            select unhex(value ->> 0), unhex(value ->> 3), unhex(value ->> 2) from json_each(?1))",
+            select unhex(value ->> 0), unhex(value ->> 3), unhex(value ->> 2) from jsonb_each(?1))",
         rows
     )
     .execute(&mut *connection)
@@ -72,7 +72,7 @@ pub(super) async fn apply(
         "insert or fail into moved_events (org_id, calendar_id, event_id, series_id, original_start, revision, moved_at)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> '$[7][0]'),
             value ->> '$[7][1]', value ->> 6, value ->> 5
-         from json_each(?1) where true
+         from jsonb_each(?1) where true
          on conflict (org_id, calendar_id, event_id) do update set series_id = excluded.series_id,
             original_start = excluded.original_start, revision = excluded.revision, moved_at = excluded.moved_at",
         rows

@@ -35,7 +35,7 @@ pub(crate) async fn store_messages(
     sqlx::query!(
         "insert or fail into outbox (org_id, id, event_type, payload, resource_version, created_at)
          select unhex(value ->> 0), unhex(value ->> 1), value ->> 2, value ->> 3, value ->> 4, value ->> 5
-         from json_each(?1)
+         from jsonb_each(?1)
          where exists (select 1 from webhooks where org_id = unhex(value ->> 0) and active)",
         rows
     )
@@ -44,7 +44,7 @@ pub(crate) async fn store_messages(
     sqlx::query!(
         "insert or fail into waiting_messages (created_at, org_id, id, event_type, about)
          select value ->> 5, unhex(value ->> 0), unhex(value ->> 1), value ->> 2, unhex(value ->> 6)
-         from json_each(?1)
+         from jsonb_each(?1)
          where exists (select 1 from webhooks where org_id = unhex(value ->> 0) and active)",
         rows
     )

@@ -130,7 +130,7 @@ async fn write_events(connection: &mut SqliteConnection, proposal: &Proposal) ->
     let hex = |CreatedEvent { agent, event }: &CreatedEvent| (Hex(agent.uuid()), Hex(event.uuid()));
     let rows = json::rows(&events.iter().map(hex).collect::<Vec<_>>())?;
     let written = sqlx::query!(
-        "update proposal_participants set event_id = unhex(made.value ->> 1) from json_each(?3) made
+        "update proposal_participants set event_id = unhex(made.value ->> 1) from jsonb_each(?3) made
          where org_id = ?1 and proposal_id = ?2 and agent_id = unhex(made.value ->> 0)",
         org_id,
         id,

@@ -67,7 +67,7 @@ async fn reserve(
     sqlx::query!(
         "insert into reservations (org_id, calendar_id, proposal_id, place, start_at, end_at, expires_at, revision)
          select ?1, ?2, unhex(kept.value ->> 0), kept.key, kept.value ->> 1, kept.value ->> 2, kept.value ->> 3, ?4
-         from json_each(?3) kept",
+         from jsonb_each(?3) kept",
         org_id,
         calendar_id,
         rows,

@@ -300,7 +300,7 @@ async fn keep(
     let rows = json::rows(&rows)?;
     sqlx::query!(
         "insert into imported_items (org_id, origin_id, key, event_id, fingerprint)
-         select ?1, ?2, unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2) from json_each(?3) where true
+         select ?1, ?2, unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2) from jsonb_each(?3) where true
          on conflict (org_id, origin_id, key)
             do update set event_id = excluded.event_id, fingerprint = excluded.fingerprint",
         org_id,

@@ -43,7 +43,7 @@ pub(super) async fn keep<'a>(
                 reminded_until, timing, version, claimed_until)
              select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, 0, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, 1, 0
-             from json_each(?1) where true
+             from jsonb_each(?1) where true
              on conflict (org_id, calendar_id, event_id) do update set hold = excluded.hold,
                 inherits = excluded.inherits, again = 0, due_at = excluded.due_at,
                 told_until = max(timers.told_until, excluded.told_until),
@@ -59,7 +59,7 @@ pub(super) async fn keep<'a>(
         let rows = json::rows(&ended)?;
         sqlx::query!(
             "delete from timers where rowid in (
-                select t.rowid from json_each(?1) ended cross join timers t
+                select t.rowid from jsonb_each(?1) ended cross join timers t
                 where t.org_id = unhex(ended.value ->> 0) and t.calendar_id = unhex(ended.value ->> 1)
                     and t.event_id = unhex(ended.value ->> 2) and t.timing <> (ended.value ->> 3))",
             rows
@@ -78,7 +78,7 @@ pub(crate) async fn seed(connection: &mut SqliteConnection, timers: &[Timer]) ->
             timing, version, claimed_until)
          select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), value ->> 3, value ->> 4, 0, value ->> 5,
             value ->> 6, value ->> 7, value ->> 8, 1, 0
-         from json_each(?1) where true
+         from jsonb_each(?1) where true
          on conflict (org_id, calendar_id, event_id) do nothing",
         rows
     )
@@ -149,7 +149,7 @@ pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&SealedC
         let written = sqlx::query!(
             "update or fail timers set again = 0, due_at = row.value ->> '$[1][0]', told_until = row.value ->> '$[1][1]',
                 reminded_until = row.value ->> '$[1][2]', version = version + 1, claimed_until = 0
-             from json_each(?1) row
+             from jsonb_each(?1) row
              where timers.org_id = unhex(row.value ->> '$[0][0]') and timers.calendar_id = unhex(row.value ->> '$[0][1]')
                 and timers.event_id = unhex(row.value ->> '$[0][2]') and timers.version = (row.value ->> '$[0][3]')",
             rows
@@ -162,7 +162,7 @@ pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&SealedC
         let rows = json::rows(&ended.iter().map(|advance| key(advance)).collect::<Vec<_>>())?;
         let removed = sqlx::query!(
             "delete from timers where rowid in (
-                select t.rowid from json_each(?1) ended cross join timers t
+                select t.rowid from jsonb_each(?1) ended cross join timers t
                 where t.org_id = unhex(ended.value ->> 0) and t.calendar_id = unhex(ended.value ->> 1)
                     and t.event_id = unhex(ended.value ->> 2) and t.version = (ended.value ->> 3))",
             rows

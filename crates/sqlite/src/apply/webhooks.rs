@@ -246,7 +246,7 @@ async fn record(connection: &mut SqliteConnection, results: &Record) -> Result<(
     sqlx::query!(
         "update or fail webhook_deliveries set status = value ->> 3, attempts = value ->> 4,
             last_attempt_at = value ->> 5, next_attempt_at = value ->> 6, response_status = value ->> 7
-         from json_each(?1)
+         from jsonb_each(?1)
          where org_id = unhex(value ->> '$[0][0]') and webhook_id = unhex(value ->> '$[0][1]')
             and webhook_deliveries.id = unhex(value ->> '$[0][2]')
             and status = value ->> 1 and attempts = value ->> 2",

@@ -84,7 +84,7 @@ async fn index(connection: &mut SqliteConnection, rows: &str) -> Result<(), sqlx
     let mut transaction = connection.begin_with("begin immediate").await?;
     sqlx::query!(
         "delete from event_metadata where (org_id, event_id) in (
-            select e.org_id, e.id from json_each(?1) row
+            select e.org_id, e.id from jsonb_each(?1) row
                 cross join events e on e.org_id = unhex(row.value ->> 0) and e.id = unhex(row.value ->> 1)
             where e.version = (row.value ->> 2) and e.indexed_version is not e.version)",
         rows
@@ -94,16 +94,16 @@ async fn index(connection: &mut SqliteConnection, rows: &str) -> Result<(), sqlx
     sqlx::query!(
         "insert into event_metadata (org_id, event_id, digest, calendar_id)
          select e.org_id, e.id, digest.value, e.calendar_id
-         from json_each(?1) row
+         from jsonb_each(?1) row
             cross join events e on e.org_id = unhex(row.value ->> 0) and e.id = unhex(row.value ->> 1)
-            cross join json_each(row.value, '$[3]') digest
+            cross join jsonb_each(row.value, '$[3]') digest
          where e.version = (row.value ->> 2) and e.indexed_version is not e.version and e.deleted_at is null",
         rows
     )
     .execute(&mut *transaction)
     .await?;
     sqlx::query!(
-        "update events set indexed_version = events.version from json_each(?1) row
+        "update events set indexed_version = events.version from jsonb_each(?1) row
          where events.org_id = unhex(row.value ->> 0) and events.id = unhex(row.value ->> 1)
             and events.version = (row.value ->> 2)",
         rows
@@ -128,7 +128,7 @@ pub(super) async fn events_with(
 ) -> Result<BTreeSet<EventId>, StoreError> {
     let (org_id, (calendar, agent), pairs) = (org.uuid(), ids(scope), parameter(wanted)?);
     let found = sqlx::query_scalar!(
-        "select m.event_id from calendars c cross join json_each(?4) wanted
+        "select m.event_id from calendars c cross join jsonb_each(?4) wanted
             cross join event_metadata m
                 on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
          where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
@@ -165,7 +165,7 @@ impl SqliteStore {
                     e.recurrence, e.series_id as "series_id: _", e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope,
                     e.hold_set_id as "hold_set_id: _", e.transparent as "transparent!: bool"
                  from (select m.event_id from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                        cross join json_each(?4) wanted
+                        cross join jsonb_each(?4) wanted
                         cross join event_metadata m
                             on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
                      where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
@@ -198,7 +198,7 @@ impl SqliteStore {
                 None => sqlx::query_scalar!(
                     "select count(*)
                      from (select m.event_id from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                            cross join json_each(?4) wanted
+                            cross join jsonb_each(?4) wanted
                             cross join event_metadata m
                                 on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
                          where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2

@@ -158,7 +158,7 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
     let participants = sqlx::query!(
         "select p.proposal_id, p.agent_id, p.response_id, p.response, p.slot_id, p.remark, p.responded_at,
             p.calendar_id, p.event_id
-         from json_each(?1) asked
+         from jsonb_each(?1) asked
             cross join proposal_participants p
                 on p.org_id = unhex(asked.value ->> 0) and p.proposal_id = unhex(asked.value ->> 1)
          order by p.place",

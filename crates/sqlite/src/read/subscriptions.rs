@@ -236,7 +236,7 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
         SubscriptionRow,
         "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
             s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
-         from json_each(?1) asked
+         from jsonb_each(?1) asked
             cross join ical_subscriptions s
                 on s.org_id = unhex(asked.value ->> 0) and s.id = unhex(asked.value ->> 1)
             join calendars c on c.org_id = s.org_id and c.id = s.calendar_id

@@ -233,7 +233,7 @@ impl SqliteStore {
             "select e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
                 e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.default_reminders
-             from json_each(?1) wanted
+             from jsonb_each(?1) wanted
                 cross join events e on e.org_id = unhex(wanted.value ->> 0) and e.id = unhex(wanted.value ->> 1)
                 cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id

@@ -58,9 +58,16 @@ async fn no_statement_reads_a_whole_table() {
         if whole.iter().any(|part| statement.contains(part)) {
             continue;
         }
-        for step in plan(&mut connection, &statement).await {
+        let steps = plan(&mut connection, &statement).await;
+        // A subquery or a view, whose own steps are listed too.
+        let made = |step: &String| {
+            ["CO-ROUTINE ", "MATERIALIZE "].iter().find_map(|kind| step.strip_prefix(kind).map(str::to_owned))
+        };
+        let made: Vec<_> = steps.iter().filter_map(made).collect();
+        for step in &steps {
             let scans = step.strip_prefix("SCAN ").is_some_and(|what| {
                 !["CONSTANT ROW", "page", "page LEFT-JOIN", "matching"].contains(&what)
+                    && !made.iter().any(|made| made == what)
                     // The plan lists what a subquery reads as a step of its own.
                     && !what.starts_with("(subquery-")
                     && !what.contains("VIRTUAL TABLE")
@@ -138,7 +145,7 @@ async fn the_hot_reads_use_their_indexes() {
         (vec!["update timers", "where hold and due_at"], vec!["timers USING INDEX timers_of_holds (due_at<?)"]),
         (vec!["update timers", "not hold and due_at"], vec!["timers USING INDEX timers_due (due_at<?)"]),
         (
-            vec!["from json_each(?1) wanted", "c.default_reminders"],
+            vec!["from jsonb_each(?1) wanted", "c.default_reminders"],
             vec![
                 "e USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)",
                 "c USING INDEX sqlite_autoindex_calendars_1",
