@@ -41,6 +41,14 @@ actions! {
     AuthFailure = "auth.failure",
     /// A user changed their name or their password.
     UserUpdate = "user.update",
+    /// Somebody was invited to become a member.
+    MemberInvite = "member.invite",
+    /// Somebody accepted an invitation.
+    MemberJoin = "member.join",
+    /// A member got another role.
+    MemberUpdate = "member.update",
+    /// A member left or was removed, or an invitation was withdrawn.
+    MemberDelete = "member.delete",
     /// A key was created.
     KeyCreate = "key.create",
     /// A key was revoked.
@@ -311,7 +319,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking_page.consent booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      user.update hold.release hold_set.create availability_rules.update availability_rules.delete";
+                      user.update member.invite member.join member.update member.delete hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

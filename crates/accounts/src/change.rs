@@ -1,11 +1,11 @@
 //! The changes that a decision writes.
 
-use kalends_kernel::{KeyId, OrgId, UserId, Version};
+use kalends_kernel::{KeyId, MemberInvitationId, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, ApiKey, Claim, Organization, Ownership, PasswordReset, ScopedKey, Session, SessionEnd, TokenHash, User,
-    VerificationCode, oauth::KnownIdentity,
+    Acceptance, ApiKey, Claim, MemberInvitation, Membership, Organization, PasswordReset, ScopedKey, Session,
+    SessionEnd, TokenHash, User, VerificationCode, oauth::KnownIdentity,
 };
 
 /// One write to the data of this crate, such as organizations, keys, users and sessions. An update only applies while
@@ -68,8 +68,8 @@ pub enum Change {
     AddIdentity(KnownIdentity),
     /// Removes all identities of a user.
     RemoveIdentities(UserId),
-    /// Deletes an organization at once, with its keys, its ownership, the sessions that are switched to it, and the
-    /// rows on which workers, users or guests would still act. Its acceptances no longer name an organization. Its
+    /// Deletes an organization at once, with its keys, its members and invitations, the sessions that are switched to
+    /// it, and the rows on which workers, users or guests would still act. Its acceptances no longer name an organization. Its
     /// other rows are removed later ([`crate::ports::Deletions`]).
     DeleteOrganization {
         /// The organization.
@@ -88,17 +88,34 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
-    /// Makes the user the owner of the organization, which raises the user's version. Stale if the user's version has
-    /// changed, if the organization does not exist, or if it has an owner.
+    /// Makes the user the first owner of the organization, which raises the user's version. Stale if the user's version
+    /// has changed, if the organization does not exist, or if it has an owner.
     AddOwner {
-        /// The user and the organization.
-        ownership: Ownership,
+        /// The membership, as an owner.
+        membership: Membership,
         /// The user's version that was read.
         seen: Version,
     },
-    /// Removes the user as the owner of the organization, which raises the user's version. Stale if the user's
-    /// version has changed, or if the user does not own the organization.
-    RemoveOwner {
+    /// Makes the user a member of the organization, which raises the user's version. Stale if the user's version has
+    /// changed, if the organization does not exist, or if the user is a member of it. A decision about members also
+    /// updates the organization, so that such decisions are made one after the other.
+    AddMember {
+        /// The membership.
+        membership: Membership,
+        /// The user's version that was read.
+        seen: Version,
+    },
+    /// Changes the role of a member, which raises the user's version. Stale if the user's version has changed, if the
+    /// user is not a member of the organization, or if no owner would be left.
+    ChangeRole {
+        /// The membership with the new role.
+        membership: Membership,
+        /// The user's version that was read.
+        seen: Version,
+    },
+    /// Removes the user from the organization, which raises the user's version. Stale if the user's version has
+    /// changed, or if the user is not a member of the organization.
+    RemoveMember {
         /// The user.
         user: UserId,
         /// The organization.
@@ -106,11 +123,21 @@ pub enum Change {
         /// The user's version that was read.
         seen: Version,
     },
+    /// Stores an invitation in place of the one that the organization has for the same address, if any. Stale if the
+    /// organization does not exist.
+    PutInvitation(MemberInvitation),
+    /// Removes an invitation of the organization. Stale if there is none.
+    RemoveInvitation {
+        /// The organization.
+        org: OrgId,
+        /// The invitation.
+        id: MemberInvitationId,
+    },
     /// Replaces the token with which a user sets a password.
     PutReset(PasswordReset),
     /// Uses up the token. Stale if it was used or replaced before.
     UseReset(TokenHash),
-    /// Deletes a user, with their sessions, identities, claims, ownerships and password reset. Stale if the user's
+    /// Deletes a user, with their sessions, identities, claims, memberships and password reset. Stale if the user's
     /// version has changed.
     DeleteUser {
         /// The user.
@@ -127,7 +154,7 @@ pub enum Change {
         seen: Version,
     },
     /// Switches the session to an organization, or to none. Stale if the session is not in force at `at`. Whether the
-    /// user owns the organization is checked whenever the session is used ([`crate::active_organization`]).
+    /// user belongs to the organization is checked whenever the session is used ([`crate::active_membership`]).
     SwitchSession {
         /// The row to write.
         session: Session,

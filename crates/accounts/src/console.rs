@@ -5,7 +5,7 @@ use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, Email, NewKey, OrgName, Organization, Ownership, PasswordHash, ReplyTo, Session, SignUpSource, User,
+    Acceptance, Email, Membership, NewKey, OrgName, Organization, PasswordHash, ReplyTo, Session, SignUpSource, User,
     UserName, Waitlist,
 };
 
@@ -58,8 +58,8 @@ pub struct Account {
     pub founding: Founding,
     /// The user.
     pub user: User,
-    /// The user's ownership of the organization.
-    pub ownership: Ownership,
+    /// The user's membership of the organization, as its owner.
+    pub membership: Membership,
     /// The organization's key.
     pub key: NewKey,
     /// The user's first session.
@@ -112,7 +112,7 @@ pub fn open_account(
             email_verified_at: new.email_verified.then_some(now),
             ..User::create(user, new.email.clone(), new.name.clone(), new.password.clone(), now)
         },
-        ownership: Ownership { user, org, since: now },
+        membership: Membership::owner(user, org, now),
         key: NewKey::generate(org, kind, now, entropy),
         session: Session::begin(user, Some(org), now, entropy),
         founding,
@@ -179,7 +179,7 @@ mod tests {
         let organization = account.founding.organization();
         assert_eq!((organization.name.as_str(), organization.plan), ("Ada", Plan::Pro));
         assert_eq!(organization.email.as_ref(), Some(&account.user.email));
-        assert_eq!(account.ownership, Ownership { user: account.user.id, org: organization.id, since: NOW });
+        assert_eq!(account.membership, Membership::owner(account.user.id, organization.id, NOW));
         assert_eq!((account.session.user, account.session.org), (account.user.id, Some(organization.id)));
         assert_eq!(account.key.key.org, organization.id);
         assert!(account.key.text.starts_with("svc_sk_") && account.user.email_verified_at.is_none());
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(organization.version, place.version.next());
         let account = open(Some((&place, false)), Some("New")).unwrap();
         assert_eq!(account.founding.organization().name.as_str(), "New");
-        assert_eq!(account.ownership.org, place.id);
+        assert_eq!(account.membership.org, place.id);
     }
 
     #[test]

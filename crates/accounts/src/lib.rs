@@ -1,5 +1,5 @@
-//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, users with their sessions and
-//! claims, and the audit log.
+//! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, users with their
+//! memberships, sessions and claims, and the audit log.
 //!
 //! Rules are pure functions of a snapshot and a command. The traits of [`ports`] provide what they read, and
 //! [`Change`] is what they write.
@@ -12,6 +12,7 @@ mod claim;
 mod console;
 mod key;
 mod key_label;
+mod member;
 pub mod oauth;
 mod organization;
 mod otp;
@@ -41,6 +42,10 @@ pub use claim::{
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;
+pub use member::{
+    INVITATION_LASTS, INVITATION_REFUSED, InvitationToken, MEMBERS_MAX, MemberError, MemberInvitation, Membership,
+    Role, active_membership, goes_with, owners,
+};
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use principal::{Credential, Principal, Reach};
@@ -55,7 +60,7 @@ pub use session::{
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
 pub use token_hash::TokenHash;
-pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization, goes_with};
+pub use user::{Password, PasswordHash, User, UserName};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};
 
 /// The address of a user, an organization or a guest.

@@ -169,17 +169,20 @@ pub enum ReturnTo {
     Connect,
     /// The page of connected calendars.
     Connections,
+    /// The page of an invitation to an organization.
+    Invitations,
 }
 
 impl ReturnTo {
     /// Every page.
-    pub const ALL: [Self; 2] = [Self::Connect, Self::Connections];
+    pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Invitations];
 
     /// The name in requests, and the page's path below the console.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connect",
             Self::Connections => "connections",
+            Self::Invitations => "invitations",
         }
     }
 
@@ -189,7 +192,7 @@ impl ReturnTo {
     /// There is no such page.
     pub fn parse(param: &str, name: &str) -> Result<Self, FieldError> {
         let found = Self::ALL.into_iter().find(|page| page.as_str() == name);
-        found.ok_or_else(|| FieldError::new(param, "must be connect or connections"))
+        found.ok_or_else(|| FieldError::new(param, "must be connect, connections or invitations"))
     }
 
     /// The page in the state of an attempt, if it has one.

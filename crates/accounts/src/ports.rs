@@ -8,7 +8,8 @@ use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    Organization, Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
+    MemberInvitation, Membership, Organization, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User,
+    VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -57,7 +58,7 @@ pub trait Organizations: Send + Sync {
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
 }
 
-/// Reads users and what they own. A user belongs to no organization, so these look-ups have none.
+/// Reads users and their memberships. A user can belong to several organizations, so most of these look-ups have none.
 #[async_trait]
 pub trait People: Send + Sync {
     /// The user with that identifier.
@@ -66,11 +67,30 @@ pub trait People: Send + Sync {
     /// The user with that address.
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError>;
 
-    /// The user's ownerships of existing organizations, longest first, then by organization.
-    async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError>;
+    /// The user's memberships of existing organizations, longest first, then by organization.
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError>;
 
-    /// The owner of the organization.
-    async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError>;
+    /// The members of the organization with their accounts, longest first, then by user. Their number is limited
+    /// ([`crate::MEMBERS_MAX`]), so the list has no pages.
+    async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError>;
+
+    /// The first owner of the organization, who gets the emails about it. If that one leaves, another owner takes the
+    /// place.
+    async fn owner_of(&self, org: OrgId) -> Result<Option<Membership>, StoreError>;
+}
+
+/// Reads and removes invitations of members.
+#[async_trait]
+pub trait MemberInvitations: Send + Sync {
+    /// The organization's invitations, expired or not ([`MemberInvitation::holds`]), oldest first. Their number is
+    /// limited, so the list has no pages.
+    async fn invitations_of(&self, org: OrgId) -> Result<Vec<MemberInvitation>, StoreError>;
+
+    /// The invitation with that token of any existing organization, expired or not.
+    async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError>;
+
+    /// Removes up to `limit` invitations that have expired at `now`, and returns how many.
+    async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads and removes console sessions. A session is found by the identifier in its token.

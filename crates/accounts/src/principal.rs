@@ -4,7 +4,7 @@ use kalends_kernel::{KeyId, OrgId, SessionId, UserId};
 use kalends_plans::{Limits, LimitsError, Plan};
 
 use crate::{
-    NewKey, Organization, Session, Waitlist,
+    NewKey, Organization, Role, Session, Waitlist,
     reach::{Caller, CallerKind, ScopedAgent},
 };
 
@@ -72,16 +72,16 @@ impl Principal {
         user.to_string().chars().take(NewKey::PREFIX_LEN).collect()
     }
 
-    /// The principal of a session that is in force and opens `organization`.
+    /// The principal of a session that is in force and opens `organization`, in which its user has that role.
     ///
     /// # Errors
     /// [`LimitsError`] if the stored overrides are invalid.
-    pub fn of_session(session: &Session, organization: &Organization) -> Result<Self, LimitsError> {
+    pub fn of_session(session: &Session, organization: &Organization, role: Role) -> Result<Self, LimitsError> {
         Ok(Self {
             credential: Credential::Session { session: session.id, user: session.user },
             key_prefix: Self::user_prefix(session.user),
             org: organization.id,
-            kind: CallerKind::Session,
+            kind: CallerKind::of_role(role),
             reach: Reach::Organization,
             waitlisted: organization.waitlist != Waitlist::Active,
             plan: organization.plan,

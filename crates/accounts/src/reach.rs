@@ -3,13 +3,13 @@
 //! [`TABLE`] is the only place with these rules. An operation declares what it touches ([`Touch`]) and nothing else.
 //! [`enter`] decides whether the caller's kind may enter at all, before anything is read. It returns a [`Passage`],
 //! whose [`Passage::covers`] decides about a resource once it is read. The documentation prints the table with
-//! [`markdown`], and tests check each cell.
+//! [`credentials_markdown`] and [`roles_markdown`], and tests check each cell.
 
 use std::fmt::Write;
 
 use kalends_kernel::AgentId;
 
-use crate::KeyKind;
+use crate::{KeyKind, Role};
 
 /// The kind of a caller's credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,21 +25,30 @@ pub enum CallerKind {
     TestKey,
     /// An agent's key, `svc_ak_`.
     AgentKey,
-    /// A user's console session.
-    Session,
+    /// A console session of an owner of the organization.
+    Owner,
+    /// A console session of an admin.
+    Admin,
+    /// A console session of a member.
+    Member,
+    /// A console session of a viewer.
+    Viewer,
     /// The operator's token.
     AdminToken,
 }
 
 impl CallerKind {
     /// Every kind, in the order of the table's columns.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Nobody,
         Self::OrganizationKey,
         Self::RestrictedKey,
         Self::TestKey,
         Self::AgentKey,
-        Self::Session,
+        Self::Owner,
+        Self::Admin,
+        Self::Member,
+        Self::Viewer,
         Self::AdminToken,
     ];
 
@@ -51,7 +60,10 @@ impl CallerKind {
             Self::RestrictedKey => "sign-up key",
             Self::TestKey => "test key",
             Self::AgentKey => "agent key",
-            Self::Session => "console session",
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+            Self::Viewer => "viewer",
             Self::AdminToken => "admin token",
         }
     }
@@ -62,6 +74,27 @@ impl CallerKind {
             KeyKind::Org => Self::OrganizationKey,
             KeyKind::Restricted => Self::RestrictedKey,
             KeyKind::Test => Self::TestKey,
+        }
+    }
+
+    /// The caller kind of a session of a user with that role.
+    pub const fn of_role(role: Role) -> Self {
+        match role {
+            Role::Owner => Self::Owner,
+            Role::Admin => Self::Admin,
+            Role::Member => Self::Member,
+            Role::Viewer => Self::Viewer,
+        }
+    }
+
+    /// The role of a session's user; `None` if it is not a session.
+    pub const fn role(self) -> Option<Role> {
+        match self {
+            Self::Owner => Some(Role::Owner),
+            Self::Admin => Some(Role::Admin),
+            Self::Member => Some(Role::Member),
+            Self::Viewer => Some(Role::Viewer),
+            _ => None,
         }
     }
 
@@ -78,9 +111,11 @@ pub enum Touch {
     /// Routes that need no credential: health, plans, terms, feeds, booking pages by their slug, sign-up, sign-in,
     /// the waiting list, and revoking a claim by its token.
     Public,
-    /// The organization as a whole: creating, listing, changing and removing agents, shared calendars, availability
-    /// across agents, webhooks, the audit log, verification, and accepting terms.
+    /// The organization as a whole: webhooks, emails, the audit log, verification, and accepting terms.
     Organization,
+    /// The organization's agents: creating, listing, changing and removing them, creating shared calendars, and
+    /// availability across agents.
+    Agents,
     /// Agent-scoped keys: listing and revoking.
     Keys,
     /// Creating an agent-scoped key.
@@ -102,19 +137,27 @@ pub enum Touch {
     ProposalRespond,
     /// Operations that any key or session may do for its organization: reading usage, sending feedback.
     Common,
-    /// A user's own account and organization: the console's routes.
-    Console,
+    /// A user's own account: their name, password, sessions, claims and connected calendars, accepting an invitation,
+    /// and leaving an organization.
+    Account,
+    /// The organization's members and invitations.
+    Members,
+    /// What a user does for the organization as a whole: accepting terms, and exporting everything.
+    Administration,
     /// Creating keys from the console.
     ConsoleKeys,
+    /// Deleting the organization.
+    Deletion,
     /// The operator's routes.
     Admin,
 }
 
 impl Touch {
     /// Every variant, in the order of the table's rows.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Public,
         Self::Organization,
+        Self::Agents,
         Self::Keys,
         Self::KeyCreation,
         Self::AgentRecord,
@@ -125,8 +168,11 @@ impl Touch {
         Self::ProposalOrganize,
         Self::ProposalRespond,
         Self::Common,
-        Self::Console,
+        Self::Account,
+        Self::Members,
+        Self::Administration,
         Self::ConsoleKeys,
+        Self::Deletion,
         Self::Admin,
     ];
 
@@ -134,7 +180,8 @@ impl Touch {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Public => "public routes",
-            Self::Organization => "the organization, its agents and shared calendars",
+            Self::Organization => "the organization: webhooks, emails, audit log, terms",
+            Self::Agents => "its agents and new shared calendars",
             Self::Keys => "keys: list, revoke",
             Self::KeyCreation => "keys: create",
             Self::AgentRecord => "an agent, read",
@@ -145,10 +192,23 @@ impl Touch {
             Self::ProposalOrganize => "a proposal: create, resolve, cancel",
             Self::ProposalRespond => "a proposal: respond",
             Self::Common => "usage, feedback",
-            Self::Console => "console routes",
-            Self::ConsoleKeys => "console routes that make keys",
+            Self::Account => "console: the user's own account",
+            Self::Members => "console: members",
+            Self::Administration => "console: terms, export",
+            Self::ConsoleKeys => "console: keys",
+            Self::Deletion => "console: deletion of the organization",
             Self::Admin => "admin routes",
         }
+    }
+
+    /// Whether only a console session counts.
+    pub const fn is_console(self) -> bool {
+        matches!(self, Self::Account | Self::Members | Self::Administration | Self::ConsoleKeys | Self::Deletion)
+    }
+
+    /// Whether an organization on the waiting list may use it: what needs no organization, and the user's own account.
+    const fn is_open_to_waiting(self) -> bool {
+        matches!(self, Self::Public | Self::Account | Self::Administration | Self::Deletion)
     }
 }
 
@@ -157,6 +217,8 @@ impl Touch {
 pub enum Allowed {
     /// Everything of the organization.
     Yes,
+    /// Reading everything of the organization. Writing is 403 `forbidden`.
+    Reads,
     /// Everything that belongs to the key's own agent. Lists show nothing else.
     Own,
     /// Proposals that the key's own agent organizes.
@@ -176,6 +238,7 @@ impl Allowed {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Yes => "yes",
+            Self::Reads => "reads",
             Self::Own => "own",
             Self::IfOrganizer => "as organizer",
             Self::IfParticipant => "as participant",
@@ -190,31 +253,38 @@ mod table {
     //! The table's cells, under short names.
 
     use super::{
-        Allowed::{self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Own, Unauthorized as Unknown, Yes},
+        Allowed::{
+            self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Own, Reads, Unauthorized as Unknown, Yes,
+        },
         CallerKind, Touch,
     };
 
     /// The access table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
     ///
-    /// A credential of the wrong kind, such as a key on the console's routes, counts as no credential (401). A key of
-    /// the right kind with too small a reach is refused with 403. A session speaks for its organization.
+    /// A credential of the wrong kind, such as a key on the console's routes, counts as no credential (401). One of the
+    /// right kind with too small a reach, or of a user with too low a role, is refused with 403. A session speaks for
+    /// its organization.
     pub const TABLE: [(Touch, [Allowed; CallerKind::ALL.len()]); Touch::ALL.len()] = [
-        //                         nobody   org      sign-up  test     agent          session  admin
-        (Touch::Public, /*      */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
-        (Touch::Organization, /**/ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
-        (Touch::Keys, /*        */ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
-        (Touch::KeyCreation, /* */ [Unknown, Yes, Yes, Yes, No, Yes, Unknown]),
-        (Touch::AgentRecord, /* */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
-        (Touch::AgentData, /*   */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
-        (Touch::AgentLists, /*  */ [Unknown, Yes, Yes, Yes, Own, Yes, Unknown]),
-        (Touch::ProposalRead, /**/ [Unknown, Yes, Yes, Yes, IfParty, Yes, Unknown]),
-        (Touch::ProposalList, /**/ [Unknown, Yes, Yes, Yes, IfParty, Yes, Unknown]),
-        (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Yes, Unknown]),
-        (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Yes, Unknown]),
-        (Touch::Common, /*      */ [Unknown, Yes, Yes, Yes, Yes, Yes, Unknown]),
-        (Touch::Console, /*     */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
-        (Touch::ConsoleKeys, /* */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Unknown]),
-        (Touch::Admin, /*       */ [Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Yes]),
+        // nobody; keys: organization, sign-up, test, agent; sessions: owner, admin, member, viewer; operator
+        (Touch::Public, /*       */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
+        (Touch::Organization, /* */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Reads, Reads, Unknown]),
+        (Touch::Agents, /*       */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::Keys, /*         */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Reads, Reads, Unknown]),
+        (Touch::KeyCreation, /*  */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, No, No, Unknown]),
+        (Touch::AgentRecord, /*  */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::AgentData, /*    */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::AgentLists, /*   */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::ProposalRead, /* */ [Unknown, Yes, Yes, Yes, IfParty, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::ProposalList, /* */ [Unknown, Yes, Yes, Yes, IfParty, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::Common, /*       */ [Unknown, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Unknown]),
+        (Touch::Account, /*      */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, Yes, Yes, Unknown]),
+        (Touch::Members, [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, Reads, Reads, Unknown]),
+        (Touch::Administration, [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, No, No, Unknown]),
+        (Touch::ConsoleKeys, /*  */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, No, No, Unknown]),
+        (Touch::Deletion, /*     */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, No, No, No, Unknown]),
+        (Touch::Admin, [Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Unknown, Yes]),
     ];
 }
 
@@ -254,6 +324,11 @@ pub enum Denied {
     /// The key does not reach that far: 403 `forbidden`.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
     OutOfReach,
+    /// The user's role does not allow it: 403, code `role_too_low`.
+    #[error(
+        "your role in the organization does not allow this; ask an owner or an admin to do it, or for another role"
+    )]
+    RoleTooLow,
     /// The agent is paused: 403, code `agent_paused`.
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
@@ -302,24 +377,26 @@ pub enum Subject<'a> {
 /// Checks whether `caller` may do the operation at all. `writes` says whether the operation may change something.
 ///
 /// # Errors
-/// In this order: 401, 403 `account_waitlisted`, 403 `forbidden`, 403 `agent_paused`.
+/// In this order: 401, 403 `account_waitlisted`, 403 for the reach of a key or the role of a user, 403 `agent_paused`.
 pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Denied> {
     let allowed = allowed(caller.kind, touch);
     if allowed == Allowed::Unauthorized {
         return Err(Denied::Unauthorized);
     }
-    // Public routes have no organization. On the waiting list, a user may still use their own account.
-    if caller.waitlisted && !matches!(touch, Touch::Public | Touch::Console) {
+    if caller.waitlisted && !touch.is_open_to_waiting() {
         return Err(Denied::Waitlisted);
     }
     let agent = caller.agent.ok_or(Denied::OutOfReach);
+    let too_small = if caller.kind.role().is_some() { Denied::RoleTooLow } else { Denied::OutOfReach };
     let passage = match allowed {
         Allowed::Yes => Passage::Everything,
+        Allowed::Reads if writes => return Err(too_small),
+        Allowed::Reads => Passage::Everything,
         Allowed::Own => Passage::OwnedBy(agent?.id),
         Allowed::IfOrganizer => Passage::OrganizedBy(agent?.id),
         Allowed::IfParticipant => Passage::RespondedBy(agent?.id),
         Allowed::IfParty => Passage::Concerning(agent?.id),
-        Allowed::Forbidden => return Err(Denied::OutOfReach),
+        Allowed::Forbidden => return Err(too_small),
         Allowed::Unauthorized => return Err(Denied::Unauthorized),
     };
     let paused = caller.kind == CallerKind::AgentKey && caller.agent.is_some_and(|agent| agent.paused);
@@ -359,16 +436,29 @@ impl Passage {
     }
 }
 
-/// The table as the documentation shows it.
-pub fn markdown() -> String {
-    let mut text = String::from("| what | ");
-    text.push_str(&CallerKind::ALL.map(CallerKind::as_str).join(" | "));
-    text.push_str(" |\n|---|");
-    text.push_str(&"---|".repeat(CallerKind::ALL.len()));
-    text.push('\n');
-    for (touch, cells) in TABLE {
+/// The columns of keys and other credentials, as the documentation shows them.
+pub fn credentials_markdown() -> String {
+    markdown(|kind| kind.role().is_none())
+}
+
+/// The columns of sessions, one for each role, as the documentation shows them.
+pub fn roles_markdown() -> String {
+    markdown(|kind| kind.role().is_some())
+}
+
+fn markdown(shown: impl Fn(CallerKind) -> bool) -> String {
+    let kinds: Vec<_> = CallerKind::ALL.into_iter().filter(|kind| shown(*kind)).collect();
+    let names: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
+    let mut text = format!("| what | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(kinds.len()));
+    for (touch, _) in TABLE {
+        let cells: Vec<_> = kinds.iter().map(|kind| allowed(*kind, touch)).collect();
+        // What none of them opens is left out.
+        if cells.iter().all(|cell| *cell == Allowed::Unauthorized) {
+            continue;
+        }
+        let cells: Vec<_> = cells.into_iter().map(Allowed::as_str).collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| {} | {} |", touch.as_str(), cells.map(Allowed::as_str).join(" | "));
+        let _ = writeln!(text, "| {} | {} |", touch.as_str(), cells.join(" | "));
     }
     text
 }
@@ -420,8 +510,12 @@ mod tests {
     #[case::all_else(Touch::Organization, Allowed::Forbidden)]
     #[case::keys(Touch::Keys, Allowed::Forbidden)]
     #[case::new_keys(Touch::KeyCreation, Allowed::Forbidden)]
-    #[case::the_console(Touch::Console, Allowed::Unauthorized)]
+    #[case::its_siblings(Touch::Agents, Allowed::Forbidden)]
+    #[case::the_console(Touch::Account, Allowed::Unauthorized)]
+    #[case::members(Touch::Members, Allowed::Unauthorized)]
+    #[case::terms_and_export(Touch::Administration, Allowed::Unauthorized)]
     #[case::its_keys(Touch::ConsoleKeys, Allowed::Unauthorized)]
+    #[case::deletion(Touch::Deletion, Allowed::Unauthorized)]
     #[case::the_operator(Touch::Admin, Allowed::Unauthorized)]
     #[case::public(Touch::Public, Allowed::Yes)]
     fn an_agent_s_key_reaches_its_own_agent(#[case] touch: Touch, #[case] may: Allowed) {
@@ -429,20 +523,70 @@ mod tests {
     }
 
     #[test]
-    fn sessions_reach_what_organization_keys_reach_and_the_console() {
+    fn owners_reach_what_organization_keys_reach_and_the_console() {
         for touch in Touch::ALL {
-            let console = matches!(touch, Touch::Console | Touch::ConsoleKeys);
             let of_keys = [CallerKind::OrganizationKey, CallerKind::RestrictedKey, CallerKind::TestKey]
                 .map(|kind| enter(&caller(kind), touch, true));
-            let expected =
-                if console || touch == Touch::Admin { Err(Denied::Unauthorized) } else { Ok(Passage::Everything) };
+            let expected = if touch.is_console() || touch == Touch::Admin {
+                Err(Denied::Unauthorized)
+            } else {
+                Ok(Passage::Everything)
+            };
             assert_eq!(of_keys, [expected; 3], "{touch:?}");
-            let of_session = enter(&caller(CallerKind::Session), touch, true);
+            let of_owner = enter(&caller(CallerKind::Owner), touch, true);
             let expected = if touch == Touch::Admin { Err(Denied::Unauthorized) } else { Ok(Passage::Everything) };
-            assert_eq!(of_session, expected, "{touch:?}");
+            assert_eq!(of_owner, expected, "{touch:?}");
             let of_nobody = enter(&caller(CallerKind::Nobody), touch, false);
             assert_eq!(of_nobody.is_ok(), touch == Touch::Public, "{touch:?}");
         }
+    }
+
+    /// The lowest role that may write, written a second time so that a slip in either place shows.
+    fn writes(touch: Touch) -> Role {
+        match touch {
+            Touch::Public | Touch::Common | Touch::Account => Role::Viewer,
+            Touch::Agents
+            | Touch::AgentRecord
+            | Touch::AgentData
+            | Touch::AgentLists
+            | Touch::ProposalRead
+            | Touch::ProposalList
+            | Touch::ProposalOrganize
+            | Touch::ProposalRespond => Role::Member,
+            Touch::Organization
+            | Touch::Keys
+            | Touch::KeyCreation
+            | Touch::Members
+            | Touch::Administration
+            | Touch::ConsoleKeys => Role::Admin,
+            Touch::Deletion | Touch::Admin => Role::Owner,
+        }
+    }
+
+    #[test]
+    fn each_role_reaches_what_the_lower_ones_reach() {
+        for touch in Touch::ALL {
+            if touch == Touch::Admin {
+                continue;
+            }
+            // What reveals everything, and what only writes.
+            let closed = [Touch::KeyCreation, Touch::Administration, Touch::ConsoleKeys, Touch::Deletion];
+            let reads = if closed.contains(&touch) { writes(touch) } else { Role::Viewer };
+            for role in Role::ALL {
+                let session = caller(CallerKind::of_role(role));
+                let expected = |least| if role >= least { Ok(Passage::Everything) } else { Err(Denied::RoleTooLow) };
+                assert_eq!(enter(&session, touch, true), expected(writes(touch)), "{role:?} writes {touch:?}");
+                assert_eq!(enter(&session, touch, false), expected(reads), "{role:?} reads {touch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_kind_of_a_session_names_its_role() {
+        for kind in CallerKind::ALL {
+            assert_eq!(kind.role().map(CallerKind::of_role), kind.role().map(|_| kind));
+        }
+        assert_eq!(CallerKind::ALL.into_iter().filter_map(CallerKind::role).count(), Role::ALL.len());
     }
 
     #[test]
@@ -465,9 +609,10 @@ mod tests {
         for kind in CallerKind::ALL {
             for touch in Touch::ALL {
                 let waiting = Caller { waitlisted: true, ..caller(kind) };
+                let open = [Touch::Public, Touch::Account, Touch::Administration, Touch::Deletion];
                 let expected = match enter(&caller(kind), touch, true) {
                     Err(Denied::Unauthorized) => Err(Denied::Unauthorized),
-                    otherwise if matches!(touch, Touch::Public | Touch::Console) => otherwise,
+                    otherwise if open.contains(&touch) => otherwise,
                     _ => Err(Denied::Waitlisted),
                 };
                 assert_eq!(enter(&waiting, touch, true), expected, "{kind:?} {touch:?}");
@@ -529,6 +674,8 @@ mod tests {
     #[test]
     fn the_documentation_shows_this_table() {
         let documented = include_str!("../../../docs/use/keys.md");
-        assert!(documented.contains(&markdown()), "docs/use/keys.md must contain:\n{}", markdown());
+        for table in [credentials_markdown(), roles_markdown()] {
+            assert!(documented.contains(&table), "docs/use/keys.md must contain:\n{table}");
+        }
     }
 }

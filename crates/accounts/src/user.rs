@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{FieldError, OrgId, UserId, Version, bounded_text};
+use kalends_kernel::{FieldError, UserId, Version, bounded_text};
 use kalends_time::Timestamp;
 use zeroize::Zeroizing;
 
@@ -118,7 +118,7 @@ pub struct User {
     pub name: UserName,
     /// The password's hash; `None` if the user only signs in with a provider.
     pub password: Option<PasswordHash>,
-    /// The row's version. Every change of the row and of the user's ownerships raises it, so decisions about either
+    /// The row's version. Every change of the row and of the user's memberships raises it, so decisions about either
     /// are guarded by it.
     pub version: Version,
     /// When the account was created.
@@ -168,33 +168,15 @@ impl User {
         Self { name, ..self.changed(now) }
     }
 
+    /// The user, whose address is proved now if it was not before.
+    #[must_use]
+    pub fn proved(&self, now: Timestamp) -> Self {
+        Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.changed(now) }
+    }
+
     fn changed(&self, now: Timestamp) -> Self {
         Self { version: self.version.next(), updated_at: now, ..self.clone() }
     }
-}
-
-/// A user's ownership of an organization. A user may own several.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ownership {
-    /// The user.
-    pub user: UserId,
-    /// The organization, which has one owner at most.
-    pub org: OrgId,
-    /// When it began.
-    pub since: Timestamp,
-}
-
-/// The organization that a session opens: the one that the user chose last, if they still own it, or else the one
-/// that they have owned longest.
-pub fn active_organization(owned: &[Ownership], chosen: Option<OrgId>) -> Option<OrgId> {
-    let chosen = owned.iter().find(|ownership| Some(ownership.org) == chosen);
-    let longest = || owned.iter().min_by_key(|ownership| (ownership.since, ownership.org));
-    chosen.or_else(longest).map(|ownership| ownership.org)
-}
-
-/// Whether a user is deleted together with an organization, because they own nothing else.
-pub fn goes_with(owned: &[Ownership], org: OrgId) -> bool {
-    owned.iter().all(|ownership| ownership.org == org)
 }
 
 #[cfg(test)]
@@ -249,26 +231,5 @@ mod tests {
     #[case(&"é".repeat(101), false)]
     fn names_are_bounded(#[case] name: &str, #[case] fits: bool) {
         assert_eq!(UserName::parse("name", name).is_ok(), fits);
-    }
-
-    #[test]
-    fn a_session_opens_one_organization() {
-        let user = UserId::from_bytes([1; 16]);
-        let owned = |org: u8, since| Ownership {
-            user,
-            org: OrgId::from_bytes([org; 16]),
-            since: Timestamp::from_micros(since),
-        };
-        let all = [owned(3, 20), owned(2, 10), owned(1, 20)];
-        assert_eq!(active_organization(&all, None), Some(all[1].org));
-        assert_eq!(active_organization(&all, Some(all[0].org)), Some(all[0].org));
-        assert_eq!(active_organization(&all, Some(OrgId::from_bytes([9; 16]))), Some(all[1].org), "not theirs");
-        assert_eq!(active_organization(&[], Some(all[0].org)), None);
-        assert_eq!(
-            active_organization(&[all[0], all[2]], None),
-            Some(all[2].org),
-            "the lowest identifier breaks a tie"
-        );
-        assert!(goes_with(&all[..1], all[0].org) && !goes_with(&all, all[0].org));
     }
 }

@@ -6,11 +6,7 @@ use kalends_accounts::{Change, SessionEnd, goes_with};
 use kalends_kernel::StoreError;
 use kalends_time::SignedDuration;
 
-use crate::{
-    Actor, Answered, App, ChangeSet, Missing, Refusal,
-    attempt::{Attempt, retry_stale},
-    console::human,
-};
+use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, console::human};
 
 /// How long after a deletion a row of the account may still be added.
 ///
@@ -24,7 +20,7 @@ const ACCOUNTS_AT_ONCE: u32 = 16;
 
 impl App {
     /// Deletes the organization of the session, with everything it owns. Its acceptances of terms stay, anonymized.
-    /// All sessions of the user end. The user is deleted as well, unless they own another organization.
+    /// All sessions of the user end. Its members who belong to no other organization are deleted as well.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] without a session.
@@ -44,14 +40,12 @@ impl App {
             let seen = self.parts.store.find_organization(org).await?.ok_or_else(missing)?.version;
             let at = self.now();
             let mut changes = ChangeSet::new(org);
-            if let Some(ownership) = self.parts.store.owner_of(org).await? {
-                // If the owner has just been deleted, the ownership is gone too: start over.
-                let owner = self.parts.store.find_user(ownership.user).await?.ok_or(Attempt::Stale)?;
-                let (user, seen) = (owner.id, owner.version);
-                changes.accounts.push(if goes_with(&self.parts.store.owned_by(user).await?, org) {
+            for (member, account) in self.parts.store.members_of(org).await? {
+                let (user, seen) = (member.user, account.version);
+                changes.accounts.push(if goes_with(&self.parts.store.memberships_of(user).await?, org) {
                     Change::DeleteUser { user, seen }
                 } else {
-                    Change::RemoveOwner { user, org, seen }
+                    Change::RemoveMember { user, org, seen }
                 });
             }
             changes.accounts.push(Change::EndSessions { end: SessionEnd::AccountDeletion(user), at });

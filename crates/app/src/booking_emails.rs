@@ -163,7 +163,7 @@ impl App {
         format!("{}/book/emails/{token}", self.parts.settings.base_url)
     }
 
-    /// The addresses that were proved to be that of the organization, or of a user who owns it.
+    /// The addresses that were proved to be that of the organization, or of one of its members.
     async fn members_among(&self, org: OrgId, emails: &[Email]) -> Result<Vec<Email>, Refusal> {
         if emails.is_empty() {
             return Ok(Vec::new());
@@ -172,16 +172,16 @@ impl App {
         let own = organization.filter(|org| org.verified_at.is_some()).and_then(|org| org.email);
         let mut members = Vec::new();
         for email in emails {
-            let is_member = own.as_ref() == Some(email) || self.is_of_owner(org, email).await?;
+            let is_member = own.as_ref() == Some(email) || self.is_of_member(org, email).await?;
             members.extend(is_member.then(|| email.clone()));
         }
         Ok(members)
     }
 
-    async fn is_of_owner(&self, org: OrgId, email: &Email) -> Result<bool, Refusal> {
+    async fn is_of_member(&self, org: OrgId, email: &Email) -> Result<bool, Refusal> {
         let user = self.parts.store.find_user_by_email(email).await?;
         let Some(user) = user.filter(|user| user.email_verified_at.is_some()) else { return Ok(false) };
-        Ok(self.parts.store.owned_by(user.id).await?.iter().any(|owned| owned.org == org))
+        Ok(self.parts.store.memberships_of(user.id).await?.iter().any(|membership| membership.org == org))
     }
 
     async fn organization_name(&self, org: OrgId) -> Result<String, Refusal> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{
     Action, AddressHash, Allowance, AuditEntry, CLAIM_KEPT, CLAIM_REFUSED, CODE_LASTS, Change, Claim, ClaimError,
-    ClaimState, Code, Email, Organization, Ownership, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
+    ClaimState, Code, Email, Membership, Organization, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
     claimable,
 };
 use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page, RequestId, UserId};
@@ -253,8 +253,8 @@ impl App {
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::UpdateClaim { claim, seen: seen.version });
             if let (ClaimState::Effective { .. }, Some(user)) = (claim.state, user) {
-                let ownership = Ownership { user: user.id, org, since: now };
-                changes.accounts.push(Change::AddOwner { ownership, seen: user.version });
+                let membership = Membership::owner(user.id, org, now);
+                changes.accounts.push(Change::AddOwner { membership, seen: user.version });
                 changes.audit = Some(self.takeover(org, user.id));
             }
             self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;

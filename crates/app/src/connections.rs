@@ -7,10 +7,10 @@ use kalends_kernel::{ConnectionId, Listed, Page, StoreError};
 use kalends_time::Timestamp;
 use kalends_wire as wire;
 
-use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale};
+use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, console::human};
 
 impl App {
-    /// The organization's connections, the oldest first.
+    /// The caller's connections in the organization, the oldest first.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -19,8 +19,8 @@ impl App {
         actor: &Actor,
         page: Page,
     ) -> Result<Listed<wire::CalendarConnection>, Refusal> {
-        let now = self.now();
-        let listed = self.parts.store.list_connections(actor.org(), page).await?;
+        let ((_, user), now) = (human(actor)?, self.now());
+        let listed = self.parts.store.list_connections(actor.org(), Some(user), page).await?;
         Ok(listed.map(|connection| wire::CalendarConnection::new(&connection, now)))
     }
 
@@ -146,10 +146,12 @@ impl App {
         Ok(known.into_iter().map(|known| wire::ExternalCalendar::new(known, now)).collect())
     }
 
-    /// A connection of the caller's organization.
+    /// A connection of the caller in the organization. Those of other members do not exist for the caller.
     pub(crate) async fn connection_of(&self, actor: &Actor, id: &str) -> Result<Connection, Refusal> {
+        let (_, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Connection, id);
         let connection: ConnectionId = id.parse().map_err(|_| missing())?;
-        self.parts.store.find_connection(actor.org(), connection).await?.ok_or_else(missing)
+        let found = self.parts.store.find_connection(actor.org(), connection).await?;
+        found.filter(|connection| connection.human == user).ok_or_else(missing)
     }
 }

@@ -285,6 +285,11 @@ impl App {
         consented: &Consented,
     ) -> Result<Kept, Attempt> {
         let (org, now) = (consented.attempt.org, self.now());
+        // The user may have left the organization in the meantime.
+        let memberships = self.parts.store.memberships_of(consented.attempt.human).await?;
+        if memberships.iter().all(|membership| membership.org != org) {
+            return Ok(Err(ConsentFailure::Failed));
+        }
         let mut changes = ChangeSet::new(org);
         let known = match consented.attempt.purpose {
             Purpose::Reauthorize { connection } => match self.parts.store.find_connection(org, connection).await? {
@@ -342,9 +347,9 @@ impl App {
         provider: Provider,
         consented: &Consented,
     ) -> Result<Option<Connection>, StoreError> {
-        for known in self.all_connections(consented.attempt.org).await? {
-            let of_them = known.provider == provider && known.human == consented.attempt.human;
-            if of_them && same_account(&consented.calendars, &self.their_calendars(&known).await?) {
+        let human = Some(consented.attempt.human);
+        for known in self.all_connections(consented.attempt.org, human).await? {
+            if known.provider == provider && same_account(&consented.calendars, &self.their_calendars(&known).await?) {
                 return Ok(Some(known));
             }
         }

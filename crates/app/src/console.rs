@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Change, Email, Founding, NewAccount, Password, PasswordHash, Principal, Session, SessionEnd, SignUpError,
-    User, UserName, open_account,
+    Action, Change, Email, Founding, Membership, NewAccount, Password, PasswordHash, Principal, Role, Session,
+    SessionEnd, SignUpError, User, UserName, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -114,8 +114,8 @@ impl App {
                 Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
             },
             Change::CreateKey(account.key.key),
-            Change::AddOwner { ownership: account.ownership, seen },
-            // Adding the ownership raised the user's version.
+            Change::AddOwner { membership: account.membership, seen },
+            // Adding the membership raised the user's version.
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
         ];
@@ -124,7 +124,7 @@ impl App {
         Ok(SessionBegun { answered, token })
     }
 
-    /// Signs in a user, to the organization that they have owned longest.
+    /// Signs in a user, to the organization that they have belonged to longest.
     ///
     /// # Errors
     /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many wrong
@@ -174,9 +174,9 @@ impl App {
         user: User,
         rehashed: Option<PasswordHash>,
     ) -> Result<SessionBegun<wire::SignedIn>, Attempt> {
-        let Some(organization) = self.opened_by(user.id, None).await? else {
+        let Some((organization, _)) = self.opened_by(user.id, None).await? else {
             // Should not happen: a user is deleted together with their last organization.
-            tracing::error!(user = %user.id, "a user owns no organization and cannot sign in");
+            tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
             return Err(Refusal::WrongPassword.into());
         };
         let (org, now) = (organization.id, self.now());
@@ -204,7 +204,7 @@ impl App {
         let (app, request) = (Arc::clone(self), request.clone());
         let noting = async move {
             match app.opened_by(user, None).await {
-                Ok(Some(organization)) => {
+                Ok(Some((organization, _))) => {
                     app.note_sampled_of(
                         &request,
                         organization.id,
@@ -243,7 +243,7 @@ impl App {
         let (_, user) = human(actor)?;
         let user = self.user(user).await?;
         let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
-        Ok(wire::Me::new(&user, &organization))
+        Ok(wire::Me::new(&user, &organization, role_of(actor)?))
     }
 
     /// Changes the caller's name.
@@ -256,7 +256,7 @@ impl App {
             let before = self.user(user).await?;
             let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
             let after = before.named(name.clone(), self.now());
-            let answer = Answered::shows(&actor.request, wire::Me::new(&after, &organization), None);
+            let answer = Answered::shows(&actor.request, wire::Me::new(&after, &organization, role_of(actor)?), None);
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
             self.commit_for(actor, None, user.to_string(), changes, answer).await
@@ -314,43 +314,44 @@ impl App {
         }
     }
 
-    /// The organizations that the caller owns.
+    /// The organizations that the caller belongs to.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn owned_orgs(&self, actor: &Actor) -> Result<wire::OwnedOrgs, Refusal> {
+    pub async fn own_orgs(&self, actor: &Actor) -> Result<wire::OwnOrgs, Refusal> {
         let (_, user) = human(actor)?;
         // Due claims take effect first, so that the list includes them.
         self.settle_claims_of(user).await?;
         let mut orgs = Vec::new();
-        for owned in self.parts.store.owned_by(user).await? {
+        for Membership { org, role, since, .. } in self.parts.store.memberships_of(user).await? {
             // It may have been deleted in the meantime.
-            if let Some(organization) = self.parts.store.find_organization(owned.org).await? {
-                let active = owned.org == actor.org();
-                orgs.push(wire::OwnedOrg { org: (&organization).into(), owned_since: owned.since, active });
+            if let Some(organization) = self.parts.store.find_organization(org).await? {
+                let (active, role) = (org == actor.org(), role.as_str());
+                orgs.push(wire::OwnOrg { org: (&organization).into(), role, member_since: since, active });
             }
         }
-        Ok(wire::OwnedOrgs { orgs })
+        Ok(wire::OwnOrgs { orgs })
     }
 
-    /// Switches the caller's session to another organization that they own. The audit log of that organization records
+    /// Switches the caller's session to another organization that they belong to. The audit log of that organization records
     /// the switch.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for an organization that the caller does not own; [`Refusal::NotSignedIn`] if the
+    /// [`Refusal::NotFound`] for an organization that the caller does not belong to; [`Refusal::NotSignedIn`] if the
     /// session has just ended.
     pub async fn switch_org(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Me>, Refusal> {
         let (session, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Organization, id);
         let org: OrgId = id.parse().map_err(|_| missing())?;
         retry_stale(|| async {
-            let theirs = self.parts.store.owner_of(org).await?.is_some_and(|owned| owned.user == user);
-            let organization = if theirs { self.parts.store.find_organization(org).await? } else { None };
-            let organization = organization.ok_or_else(missing)?;
+            let memberships = self.parts.store.memberships_of(user).await?;
+            let membership = memberships.into_iter().find(|membership| membership.org == org).ok_or_else(missing)?;
+            let organization = self.parts.store.find_organization(org).await?.ok_or_else(missing)?;
             let now = self.now();
             let session = self.parts.store.find_session(session).await?;
             let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
-            let answer = Answered::shows(&actor.request, wire::Me::new(&self.user(user).await?, &organization), None);
+            let me = wire::Me::new(&self.user(user).await?, &organization, membership.role);
+            let answer = Answered::shows(&actor.request, me, None);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::SwitchSession { session: Session { org: Some(org), ..session }, at: now });
             let subject = Subject { org, agent: None, resource: user.to_string() };
@@ -359,6 +360,11 @@ impl App {
         })
         .await
     }
+}
+
+/// The role of the caller in the organization of its session.
+fn role_of(actor: &Actor) -> Result<Role, Refusal> {
+    actor.principal.kind.role().ok_or(Refusal::NotSignedIn)
 }
 
 /// The caller's session and user. The access table lets no other caller reach the operations that use this.

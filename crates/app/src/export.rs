@@ -179,6 +179,8 @@ impl App {
         to.member("org", &exported(organization));
 
         let agents = |page| self.parts.store.list_agents(org, AgentFilter::default(), page);
+        let members = self.parts.store.members_of(org).await?;
+        to.list("members", members.iter().map(|(member, user)| wire::Member::new(member, user)).collect()).await?;
         to.pages("agents", agents, wire::Agent::from).await?;
 
         to.begin_list("calendars");
@@ -209,8 +211,8 @@ impl App {
         to.pages("ical_subscriptions", subscriptions, |found| wire::Subscription::from(&found)).await?;
         let pages = |page| self.parts.store.list_booking_pages(org, None, page);
         to.pages("booking_pages", pages, |found| wire::BookingPage::new(&found, &self.parts.settings.base_url)).await?;
-        self.write_connections(org, at, to).await?;
-        let grants = |page| self.parts.store.list_grants(org, page);
+        self.write_connections(org, human, at, to).await?;
+        let grants = |page| self.parts.store.list_grants(org, Some(human), page);
         to.pages("availability_grants", grants, |found| wire::AvailabilityGrant::from(&found)).await?;
         let webhooks = |page| self.parts.store.list_webhooks(org, page);
         to.pages("webhook_subscriptions", webhooks, |found| wire::ExportedWebhook::from(&found)).await?;
@@ -233,10 +235,10 @@ impl App {
         to.hand_over().await
     }
 
-    /// The connections with their calendars, without their tokens.
-    async fn write_connections(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
+    /// The user's connections with their calendars, without their tokens. Those of other members are private.
+    async fn write_connections(&self, org: OrgId, human: UserId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("calendar_connections");
-        for connection in self.all_connections(org).await? {
+        for connection in self.all_connections(org, Some(human)).await? {
             let external_calendars = self.shown_calendars(&connection, at).await?;
             let connection = wire::CalendarConnection::new(&connection, at);
             to.entry(&wire::ExportedConnection { connection, external_calendars }).await?;

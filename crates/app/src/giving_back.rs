@@ -48,18 +48,22 @@ impl App {
     /// The consents that the connections of an organization rely on.
     pub(crate) async fn consents_of(&self, org: OrgId) -> Result<Vec<Consent>, StoreError> {
         let mut consents = Vec::new();
-        for connection in self.all_connections(org).await? {
+        for connection in self.all_connections(org, None).await? {
             consents.push(self.consent_of(connection).await?);
         }
         Ok(consents)
     }
 
-    /// Every connection of an organization.
-    pub(crate) async fn all_connections(&self, org: OrgId) -> Result<Vec<Connection>, StoreError> {
+    /// Every connection of an organization, or only those of one user.
+    pub(crate) async fn all_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<Connection>, StoreError> {
         let mut connections = Vec::new();
         let mut page = Page { limit: LIMIT_MAX, offset: 0 };
         loop {
-            let Listed { data, total } = self.parts.store.list_connections(org, page).await?;
+            let Listed { data, total } = self.parts.store.list_connections(org, human, page).await?;
             connections.extend(data);
             page.offset += page.limit;
             if u64::from(page.offset) >= total {
@@ -109,11 +113,12 @@ impl App {
 
     /// Whether a connection of the same user relies, or may rely, on a consent for the same account.
     async fn is_still_used(&self, consent: &Consent) -> Result<bool, StoreError> {
-        let owned = self.parts.store.owned_by(consent.human).await?;
-        let orgs: BTreeSet<OrgId> = owned.into_iter().map(|owned| owned.org).chain([consent.org]).collect();
+        let memberships = self.parts.store.memberships_of(consent.human).await?;
+        let orgs = memberships.into_iter().map(|membership| membership.org).chain([consent.org]);
+        let orgs: BTreeSet<OrgId> = orgs.collect();
         for org in orgs {
-            for connection in self.all_connections(org).await? {
-                if connection.provider != consent.provider || connection.human != consent.human {
+            for connection in self.all_connections(org, Some(consent.human)).await? {
+                if connection.provider != consent.provider {
                     continue;
                 }
                 let same = match &consent.calendars {

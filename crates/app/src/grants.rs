@@ -55,12 +55,13 @@ impl App {
         .await
     }
 
-    /// The organization's grants, the oldest first.
+    /// The caller's grants in the organization, the oldest first.
     ///
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn list_grants(&self, actor: &Actor, page: Page) -> Result<Listed<wire::AvailabilityGrant>, Refusal> {
-        let listed = self.parts.store.list_grants(actor.org(), page).await?;
+        let (_, user) = human(actor)?;
+        let listed = self.parts.store.list_grants(actor.org(), Some(user), page).await?;
         Ok(listed.map(|grant| wire::AvailabilityGrant::from(&grant)))
     }
 
@@ -69,11 +70,13 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`].
     pub async fn delete_grant(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
+        let (_, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Grant, id);
         retry_stale(|| async {
             let grant: GrantId = id.parse().map_err(|_| missing())?;
             let org = actor.org();
-            let found = self.parts.store.find_grant(org, grant).await?.ok_or_else(missing)?;
+            let found = self.parts.store.find_grant(org, grant).await?;
+            let found = found.filter(|grant| grant.human == user).ok_or_else(missing)?;
             let mut changes = ChangeSet::new(org);
             changes.bridge.push(Change::DeleteGrant { org, grant: found.id });
             self.commit_for(actor, None, found.id.to_string(), changes, Answered::nothing(&actor.request)).await
@@ -81,7 +84,7 @@ impl App {
         .await
     }
 
-    /// The calendars that a grant names, and their connections.
+    /// The calendars that a grant names, which are the caller's own, and their connections.
     async fn sources_of_grant(
         &self,
         actor: &Actor,
@@ -94,11 +97,17 @@ impl App {
         if let Some(unknown) = sources.iter().find(|source| !known.iter().any(|(known, _)| known == *source)) {
             return Err(missing(&unknown.to_string()));
         }
-        let of: BTreeSet<ConnectionId> = known.into_iter().map(|(_, connection)| connection).collect();
+        let (_, user) = human(actor)?;
+        let of: BTreeSet<ConnectionId> = known.iter().map(|(_, connection)| *connection).collect();
         let mut connections = Vec::with_capacity(of.len());
-        for connection in of {
+        for id in of {
             // A connection that is deleted in the meantime takes its calendars along, and the grant is then stale.
-            connections.extend(self.parts.store.find_connection(actor.org(), connection).await?);
+            let Some(connection) = self.parts.store.find_connection(actor.org(), id).await? else { continue };
+            if connection.human != user {
+                let theirs = known.iter().find(|(_, of)| *of == id);
+                return Err(missing(&theirs.map_or_else(String::new, |(source, _)| source.to_string())));
+            }
+            connections.push(connection);
         }
         Ok((sources, connections))
     }

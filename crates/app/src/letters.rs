@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
+use kalends_accounts::{Code, Email, MemberInvitation, ResetToken, RevocationToken, Role};
 use kalends_calendars::{ConferenceUrl, Event, Times};
 use kalends_feeds::write::MAILED_DESCRIPTION_MAX;
 use kalends_i18n::{Sentence, Translator};
@@ -286,6 +286,37 @@ pub(crate) fn claim_code(to: &Email, organization: &Foreign, code: &Code) -> Mai
         ],
     }
     .to(to)
+}
+
+/// An invitation to become a member of an organization. `page` carries the token.
+pub(crate) fn invites_member(
+    invitation: &MemberInvitation,
+    organization: &Foreign,
+    by: &Foreign,
+    page: String,
+) -> Mail {
+    let may = match invitation.role {
+        Role::Viewer => "\". You can see its calendars and settings there.",
+        Role::Member => "\". You can work with its agents, calendars, events and booking pages there.",
+        Role::Admin => "\" as an admin. You can do everything there except change its owners and delete it.",
+        Role::Owner => "\" as an owner. You can do everything there.",
+    };
+    let mail = Letter {
+        subject: Words::new("Join \"").foreign(organization).and("\" on Kalends"),
+        parts: vec![
+            Part::Says(
+                Words::new("\"")
+                    .foreign(by)
+                    .and("\" invites you to the organization \"")
+                    .foreign(organization)
+                    .and(may),
+            ),
+            Part::Says("To accept, open this page within 7 days and sign in with this address:".into()),
+            Part::Link(page),
+            Part::Says("If you did not expect this, ignore this message: without you nothing happens.".into()),
+        ],
+    };
+    Mail { until: Some(invitation.expires_at), ..mail.to(&invitation.email) }
 }
 
 /// Where and how a claim can be revoked.

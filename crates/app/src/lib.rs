@@ -50,6 +50,7 @@ mod invitations;
 mod keys;
 mod letters;
 mod local;
+mod members;
 mod meter;
 mod metering;
 mod moves;

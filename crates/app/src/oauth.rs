@@ -281,8 +281,8 @@ impl App {
 
     /// Begins a session of an existing user.
     async fn open(&self, request: &Request, user: User, before: Vec<Change>) -> Result<Entered, Attempt> {
-        let Some(organization) = self.opened_by(user.id, None).await? else {
-            tracing::error!(user = %user.id, "a user owns no organization and cannot sign in");
+        let Some((organization, _)) = self.opened_by(user.id, None).await? else {
+            tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
             return Ok(Err(OauthFailure::Failed));
         };
         let session = Session::begin(user.id, Some(organization.id), self.now(), self.entropy());
@@ -347,9 +347,9 @@ impl App {
                 Founding::New(organization) => Change::CreateOrganization(organization),
                 Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
             },
-            Change::AddOwner { ownership: account.ownership, seen },
+            Change::AddOwner { membership: account.membership, seen },
             Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)),
-            // Adding the ownership raised the user's version.
+            // Adding the membership raised the user's version.
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance },
         ];

@@ -80,6 +80,7 @@ impl Operation {
                 RESET_PASSWORD.id,
                 VERIFY_CLAIM.id,
                 REVOKE_CLAIM.id,
+                ACCEPT_INVITATION.id,
                 OAUTH_START.id,
             ]
             .contains(&id) =>
@@ -97,7 +98,7 @@ impl Operation {
 
     /// Whether it belongs to the console: it needs a session, and keys are refused.
     pub const fn is_console(&self) -> bool {
-        matches!(self.touch, Touch::Console | Touch::ConsoleKeys)
+        self.touch.is_console()
     }
 
     /// Whether it needs no credential.
@@ -150,35 +151,41 @@ operations! {
 
     CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
     SIGN_IN = "signIn" "POST" "/v1/auth/signin" 200 Public AuthSignin;
-    SIGN_OUT = "signOut" "POST" "/v1/auth/signout" 204 Console AuthSignout;
-    GET_ME = "getMe" "GET" "/v1/auth/me" 200 Console;
-    UPDATE_ME = "updateMe" "PATCH" "/v1/auth/me" 200 Console UserUpdate;
-    CHANGE_PASSWORD = "changePassword" "POST" "/v1/auth/password" 204 Console UserUpdate;
+    SIGN_OUT = "signOut" "POST" "/v1/auth/signout" 204 Account AuthSignout;
+    GET_ME = "getMe" "GET" "/v1/auth/me" 200 Account;
+    UPDATE_ME = "updateMe" "PATCH" "/v1/auth/me" 200 Account UserUpdate;
+    CHANGE_PASSWORD = "changePassword" "POST" "/v1/auth/password" 204 Account UserUpdate;
     FORGOT_PASSWORD = "forgotPassword" "POST" "/v1/auth/password/forgot" 202 Public;
     RESET_PASSWORD = "resetPassword" "POST" "/v1/auth/password/reset" 204 Public UserUpdate;
-    LIST_ORGS = "listOwnedOrgs" "GET" "/v1/auth/orgs" 200 Console;
-    SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Console AuthSignin;
+    LIST_ORGS = "listOwnOrgs" "GET" "/v1/auth/orgs" 200 Account;
+    SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Account AuthSignin;
     OAUTH_START = "startSignInWith" "GET" "/v1/auth/oauth/{provider}" 302 Public;
     OAUTH_CALLBACK = "endSignInWith" "GET" "/v1/auth/oauth/{provider}/callback" 302 Public;
 
-    INITIATE_CLAIM = "initiateClaim" "POST" "/v1/auth/claim/initiate" 200 Console;
-    VERIFY_CLAIM = "verifyClaim" "POST" "/v1/auth/claim/verify" 200 Console OrgUpdate;
+    INITIATE_CLAIM = "initiateClaim" "POST" "/v1/auth/claim/initiate" 200 Account;
+    VERIFY_CLAIM = "verifyClaim" "POST" "/v1/auth/claim/verify" 200 Account OrgUpdate;
     REVOKE_CLAIM = "revokeClaim" "POST" "/v1/auth/claim/{id}/revoke" 200 Public OrgUpdate;
-    LIST_CLAIMS = "listClaims" "GET" "/v1/auth/claims" 200 Console;
+    LIST_CLAIMS = "listClaims" "GET" "/v1/auth/claims" 200 Account;
 
-    ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Console OrgUpdate;
-    EXPORT = "exportAccount" "GET" "/v1/auth/export" 200 Console;
-    DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/auth/account" 204 Console AccountDelete;
+    LIST_MEMBERS = "listMembers" "GET" "/v1/auth/members" 200 Members;
+    INVITE_MEMBER = "inviteMember" "POST" "/v1/auth/members" 201 Members MemberInvite;
+    UPDATE_MEMBER = "updateMember" "PATCH" "/v1/auth/members/{id}" 200 Members MemberUpdate;
+    DELETE_MEMBER = "deleteMember" "DELETE" "/v1/auth/members/{id}" 204 Account MemberDelete;
+    ACCEPT_INVITATION = "acceptInvitation" "POST" "/v1/auth/invitations/accept" 200 Account MemberJoin;
+
+    ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Administration OrgUpdate;
+    EXPORT = "exportAccount" "GET" "/v1/auth/export" 200 Administration;
+    DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/auth/account" 204 Deletion AccountDelete;
     REGENERATE_KEY = "regenerateKey" "POST" "/v1/auth/keys/regenerate" 200 ConsoleKeys KeyRegenerate;
     CREATE_KEY_FROM_CONSOLE = "createScopedKeyFromConsole" "POST" "/v1/auth/keys/scoped" 201 ConsoleKeys KeyCreate;
 
-    CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Organization AgentCreate;
-    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Organization;
+    CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Agents AgentCreate;
+    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Agents;
     GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 AgentRecord;
-    UPDATE_AGENT = "updateAgent" "PATCH" "/v1/agents/{id}" 200 Organization AgentUpdate;
-    DELETE_AGENT = "deleteAgent" "DELETE" "/v1/agents/{id}" 204 Organization AgentDelete;
+    UPDATE_AGENT = "updateAgent" "PATCH" "/v1/agents/{id}" 200 Agents AgentUpdate;
+    DELETE_AGENT = "deleteAgent" "DELETE" "/v1/agents/{id}" 204 Agents AgentDelete;
 
-    CREATE_CALENDAR = "createCalendar" "POST" "/v1/calendars" 201 Organization CalendarCreate;
+    CREATE_CALENDAR = "createCalendar" "POST" "/v1/calendars" 201 Agents CalendarCreate;
     CREATE_AGENT_CALENDAR = "createAgentCalendar" "POST" "/v1/agents/{agent_id}/calendars" 201 AgentData CalendarCreate;
     LIST_CALENDARS = "listCalendars" "GET" "/v1/calendars" 200 AgentLists;
     LIST_AGENT_CALENDARS = "listAgentCalendars" "GET" "/v1/agents/{agent_id}/calendars" 200 AgentData;
@@ -237,22 +244,22 @@ operations! {
     CREATE_CONNECTION_LINK = "createConnectionLink" "POST" "/v1/calendars/{id}/connection-links" 201 AgentData ConnectionCreate;
     GET_CONNECTION_LINK = "getConnectionLink" "GET" "/v1/connection-links/{id}" 200 AgentData;
     CANCEL_CONNECTION_LINK = "cancelConnectionLink" "DELETE" "/v1/connection-links/{id}" 204 AgentData ConnectionRevoke;
-    OPEN_CONNECTION_LINK = "openConnectionLink" "POST" "/v1/connection-links/open" 200 Console ConnectionAuthorize;
-    DECLINE_CONNECTION_LINK = "declineConnectionLink" "POST" "/v1/connection-links/{id}/decline" 200 Console ConnectionRevoke;
-    START_CONNECTION = "startCalendarConnection" "POST" "/v1/calendar-connections/oauth/{provider}/start" 200 Console ConnectionAuthorize;
+    OPEN_CONNECTION_LINK = "openConnectionLink" "POST" "/v1/connection-links/open" 200 Account ConnectionAuthorize;
+    DECLINE_CONNECTION_LINK = "declineConnectionLink" "POST" "/v1/connection-links/{id}/decline" 200 Account ConnectionRevoke;
+    START_CONNECTION = "startCalendarConnection" "POST" "/v1/calendar-connections/oauth/{provider}/start" 200 Account ConnectionAuthorize;
     END_CONNECTION = "endCalendarConnection" "GET" "/v1/calendar-connections/oauth/{provider}/callback" 302 Public;
-    LIST_CONNECTIONS = "listCalendarConnections" "GET" "/v1/calendar-connections" 200 Console;
-    GET_CONNECTION = "getCalendarConnection" "GET" "/v1/calendar-connections/{id}" 200 Console;
-    UPDATE_CONNECTION = "updateCalendarConnection" "PATCH" "/v1/calendar-connections/{id}" 200 Console ConnectionAuthorize;
-    DELETE_CONNECTION = "deleteCalendarConnection" "DELETE" "/v1/calendar-connections/{id}" 204 Console ConnectionRevoke;
-    REFRESH_CONNECTION = "refreshCalendarConnection" "POST" "/v1/calendar-connections/{id}/refresh" 202 Console ConnectionAuthorize;
-    PAUSE_CONNECTION = "pauseCalendarConnection" "POST" "/v1/calendar-connections/{id}/pause" 200 Console ConnectionRevoke;
-    RESUME_CONNECTION = "resumeCalendarConnection" "POST" "/v1/calendar-connections/{id}/resume" 200 Console ConnectionAuthorize;
-    REAUTHORIZE_CONNECTION = "reauthorizeCalendarConnection" "POST" "/v1/calendar-connections/{id}/reauthorize" 200 Console ConnectionAuthorize;
-    LIST_EXTERNAL_CALENDARS = "listExternalCalendars" "GET" "/v1/calendar-connections/{id}/external-calendars" 200 Console;
-    CREATE_GRANT = "createAvailabilityGrant" "POST" "/v1/availability-grants" 201 Console ConnectionAuthorize;
-    LIST_GRANTS = "listAvailabilityGrants" "GET" "/v1/availability-grants" 200 Console;
-    DELETE_GRANT = "deleteAvailabilityGrant" "DELETE" "/v1/availability-grants/{id}" 204 Console ConnectionRevoke;
+    LIST_CONNECTIONS = "listCalendarConnections" "GET" "/v1/calendar-connections" 200 Account;
+    GET_CONNECTION = "getCalendarConnection" "GET" "/v1/calendar-connections/{id}" 200 Account;
+    UPDATE_CONNECTION = "updateCalendarConnection" "PATCH" "/v1/calendar-connections/{id}" 200 Account ConnectionAuthorize;
+    DELETE_CONNECTION = "deleteCalendarConnection" "DELETE" "/v1/calendar-connections/{id}" 204 Account ConnectionRevoke;
+    REFRESH_CONNECTION = "refreshCalendarConnection" "POST" "/v1/calendar-connections/{id}/refresh" 202 Account ConnectionAuthorize;
+    PAUSE_CONNECTION = "pauseCalendarConnection" "POST" "/v1/calendar-connections/{id}/pause" 200 Account ConnectionRevoke;
+    RESUME_CONNECTION = "resumeCalendarConnection" "POST" "/v1/calendar-connections/{id}/resume" 200 Account ConnectionAuthorize;
+    REAUTHORIZE_CONNECTION = "reauthorizeCalendarConnection" "POST" "/v1/calendar-connections/{id}/reauthorize" 200 Account ConnectionAuthorize;
+    LIST_EXTERNAL_CALENDARS = "listExternalCalendars" "GET" "/v1/calendar-connections/{id}/external-calendars" 200 Account;
+    CREATE_GRANT = "createAvailabilityGrant" "POST" "/v1/availability-grants" 201 Account ConnectionAuthorize;
+    LIST_GRANTS = "listAvailabilityGrants" "GET" "/v1/availability-grants" 200 Account;
+    DELETE_GRANT = "deleteAvailabilityGrant" "DELETE" "/v1/availability-grants/{id}" 204 Account ConnectionRevoke;
 
     CREATE_PROPOSAL = "createProposal" "POST" "/v1/scheduling/proposals" 201 ProposalOrganize ProposalCreate;
     LIST_PROPOSALS = "listProposals" "GET" "/v1/scheduling/proposals" 200 ProposalList;
@@ -290,7 +297,7 @@ operations! {
     GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 AgentData;
     PUT_RULES = "putAvailabilityRules" "PUT" "/v1/calendars/{id}/availability-rules" 200 AgentData AvailabilityRulesUpdate;
     DELETE_RULES = "deleteAvailabilityRules" "DELETE" "/v1/calendars/{id}/availability-rules" 204 AgentData AvailabilityRulesDelete;
-    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Organization;
+    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Agents;
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 

@@ -47,7 +47,7 @@ impl App {
         let token = ResetToken::generate(self.entropy());
         let known = retry_stale(|| async {
             let Some(user) = self.parts.store.find_user_by_email(email).await? else { return Ok(false) };
-            let Some(organization) = self.opened_by(user.id, None).await? else { return Ok(false) };
+            let Some((organization, _)) = self.opened_by(user.id, None).await? else { return Ok(false) };
             let mut changes = ChangeSet::new(organization.id);
             changes.accounts.push(Change::PutReset(PasswordReset::issue(&token, user.id, self.now())));
             self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
@@ -79,7 +79,7 @@ impl App {
             let reset = self.parts.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));
             let reset = reset.ok_or_else(refused)?;
             let before = self.parts.store.find_user(reset.user).await?.ok_or_else(refused)?;
-            let organization = self.opened_by(before.id, None).await?.ok_or_else(refused)?;
+            let (organization, _) = self.opened_by(before.id, None).await?.ok_or_else(refused)?;
             let hash = hashed.get_or_try_init(|| self.parts.passwords.hash(password.clone())).await?.clone();
             let now = self.now();
             let after = before.with_mailed_password(hash, now);

@@ -212,6 +212,7 @@ all_of! {
         kalends_accounts::ports::Organizations,
         kalends_accounts::ports::ScopedKeys,
         kalends_accounts::ports::People,
+        kalends_accounts::ports::MemberInvitations,
         kalends_accounts::ports::Sessions,
         kalends_accounts::ports::PasswordResets,
         kalends_accounts::ports::AuditLog,

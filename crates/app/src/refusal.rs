@@ -63,6 +63,8 @@ pub enum Missing {
     Grant,
     /// A calendar provider.
     CalendarProvider,
+    /// A member of the organization, or an open invitation.
+    Member,
 }
 
 impl Missing {
@@ -92,6 +94,7 @@ impl Missing {
             Self::ExternalCalendar => "external calendar",
             Self::Grant => "availability grant",
             Self::CalendarProvider => "calendar provider",
+            Self::Member => "member or open invitation",
         }
     }
 }
@@ -167,6 +170,12 @@ pub enum Refusal {
     /// The key has no access to what is requested.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
     OutOfReach,
+    /// The user's role does not allow this.
+    #[error("{}", Denied::RoleTooLow)]
+    RoleTooLow,
+    /// A rule about members of organizations does not allow this.
+    #[error(transparent)]
+    Member(#[from] kalends_accounts::MemberError),
     /// The agent of the key is paused.
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
@@ -399,6 +408,7 @@ impl From<Denied> for Refusal {
         match denied {
             Denied::Unauthorized => Self::Unauthorized,
             Denied::OutOfReach => Self::OutOfReach,
+            Denied::RoleTooLow => Self::RoleTooLow,
             Denied::AgentPaused => Self::AgentPaused,
             Denied::Waitlisted => Self::Waitlisted,
         }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Organization, Principal, Provenance, Session, User, active_organization, check_anonymous, check_provenance,
+    Organization, Principal, Provenance, Role, Session, User, active_membership, check_anonymous, check_provenance,
 };
 use kalends_kernel::{StoreError, UserId};
 
@@ -22,22 +22,23 @@ impl App {
         let (session, user) = claimed.ok_or(Refusal::NotSignedIn)?;
         let session = self.parts.store.find_session(session).await?;
         let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
-        let organization = self.opened_by(user, Some(&session)).await?.ok_or(Refusal::NotSignedIn)?;
-        principal_of(&session, &organization).map(Arc::new)
+        let (organization, role) = self.opened_by(user, Some(&session)).await?.ok_or(Refusal::NotSignedIn)?;
+        principal_of(&session, &organization, role).map(Arc::new)
     }
 
-    /// The organization that a user works in: the session's if the user owns it, else the one that they have owned
-    /// longest. `None` if they own none.
+    /// The organization that a user works in, with the user's role there: the session's if the user belongs to it, else
+    /// the one that they have belonged to longest. `None` if they belong to none.
     pub(crate) async fn opened_by(
         &self,
         user: UserId,
         session: Option<&Session>,
-    ) -> Result<Option<Organization>, StoreError> {
-        let owned = self.parts.store.owned_by(user).await?;
-        match active_organization(&owned, session.and_then(|session| session.org)) {
-            Some(org) => self.parts.store.find_organization(org).await,
-            None => Ok(None),
-        }
+    ) -> Result<Option<(Organization, Role)>, StoreError> {
+        let memberships = self.parts.store.memberships_of(user).await?;
+        let Some(active) = active_membership(&memberships, session.and_then(|session| session.org)) else {
+            return Ok(None);
+        };
+        let organization = self.parts.store.find_organization(active.org).await?;
+        Ok(organization.map(|organization| (organization, active.role)))
     }
 
     /// Whether a request may use a session's cookie.
@@ -67,7 +68,7 @@ impl App {
     }
 }
 
-fn principal_of(session: &Session, organization: &Organization) -> Result<Principal, Refusal> {
-    Principal::of_session(session, organization)
+fn principal_of(session: &Session, organization: &Organization, role: Role) -> Result<Principal, Refusal> {
+    Principal::of_session(session, organization, role)
         .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error).into())
 }

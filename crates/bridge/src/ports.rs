@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
 };
 use kalends_time::Timestamp;
 
@@ -54,8 +54,13 @@ pub trait Connections: Send + Sync {
     /// The connection with that id.
     async fn find_connection(&self, org: OrgId, connection: ConnectionId) -> Result<Option<Connection>, StoreError>;
 
-    /// The organization's connections, by creation and then identifier.
-    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError>;
+    /// The organization's connections, or only those of one user, by creation and then identifier.
+    async fn list_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+        page: Page,
+    ) -> Result<Listed<Connection>, StoreError>;
 
     /// The calendars of a connection, by identifier.
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError>;
@@ -82,6 +87,6 @@ pub trait Grants: Send + Sync {
     /// The grant with that id.
     async fn find_grant(&self, org: OrgId, grant: GrantId) -> Result<Option<Grant>, StoreError>;
 
-    /// The organization's grants, by creation and then identifier.
-    async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError>;
+    /// The organization's grants, or only those of one user, by creation and then identifier.
+    async fn list_grants(&self, org: OrgId, human: Option<UserId>, page: Page) -> Result<Listed<Grant>, StoreError>;
 }

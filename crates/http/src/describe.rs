@@ -276,6 +276,7 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_PROPOSAL.id,
                 operations::CREATE_CONNECTION_LINK.id,
                 operations::CREATE_GRANT.id,
+                operations::INVITE_MEMBER.id,
             ]
             .contains(&operation.id))
         || [

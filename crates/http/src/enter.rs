@@ -9,11 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::{
-    Credential, KeyForm, Principal, Provenance, TERMS_UPGRADE_HEADER,
-    reach::{CallerKind, Touch},
-    session_token,
-};
+use kalends_accounts::{Credential, KeyForm, Principal, Provenance, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
 use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -63,7 +59,7 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
             Ok(()) => Box::pin(within(&entrance, operation, arrival, None, request, next)).await,
             Err(error) => error.into_response(),
         },
-        (Some(arrival), Touch::Console | Touch::ConsoleKeys) => {
+        (Some(arrival), touch) if touch.is_console() => {
             Box::pin(signed_in(&entrance, operation, arrival, request, next)).await
         }
         (Some(arrival), _) => authenticated(&entrance, operation, arrival, request, next).await,
@@ -573,7 +569,7 @@ pub(crate) fn describe_caller(app: &App, principal: &Principal, accepted: bool, 
     if let Some(Ok(version)) = announced.map(HeaderValue::from_str) {
         headers.insert(TERMS_UPGRADE, version);
     }
-    if principal.kind == CallerKind::Session {
+    if principal.kind.role().is_some() {
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use kalends_accounts::Limited;
+use kalends_accounts::{Limited, MemberError};
 use kalends_app::{
     App, Obstacles, Refusal,
     operations::{self, Operation},
@@ -152,6 +152,8 @@ impl ApiError {
                 | Refusal::Unverified
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
+                | Refusal::RoleTooLow
+                | Refusal::Member(MemberError::NotManager | MemberError::AboveOwn | MemberError::OtherAddress)
                 | Refusal::PlanRequired(_)
                 | Refusal::Proposal(ProposalError::NotParticipant)
                 | Refusal::ReadOnly(_) => StatusCode::FORBIDDEN,
@@ -181,6 +183,7 @@ impl ApiError {
                 | Refusal::EmailTaken
                 | Refusal::SlugTaken
                 | Refusal::ClaimTaken
+                | Refusal::Member(MemberError::LastOwner | MemberError::AlreadyMember | MemberError::Full)
                 | Refusal::Link(_)
                 | Refusal::NotPublished(_)
                 | Refusal::NotRefreshed(_)
@@ -398,6 +401,13 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Waitlisted => coded(ErrorType::AccountWaitlisted, ErrorCode::AccountWaitlisted),
         Refusal::OutOfReach => coded(ErrorType::Forbidden, ErrorCode::OutOfReach),
         Refusal::AgentPaused => coded(ErrorType::Forbidden, ErrorCode::AgentPaused),
+        Refusal::RoleTooLow | Refusal::Member(MemberError::NotManager | MemberError::AboveOwn) => {
+            coded(ErrorType::Forbidden, ErrorCode::RoleTooLow)
+        }
+        Refusal::Member(MemberError::OtherAddress) => coded(ErrorType::Forbidden, ErrorCode::OtherAddress),
+        Refusal::Member(MemberError::LastOwner) => coded(ErrorType::Conflict, ErrorCode::LastOwner),
+        Refusal::Member(MemberError::AlreadyMember) => coded(ErrorType::Conflict, ErrorCode::AlreadyMember),
+        Refusal::Member(MemberError::Full) => coded(ErrorType::Conflict, ErrorCode::TooManyMembers),
         Refusal::ReadOnly(_) => coded(ErrorType::Forbidden, ErrorCode::ExternalEventReadonly),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(feature.required_plan().as_str().into()),
@@ -443,6 +453,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::ExternalCalendar => ErrorCode::ExternalCalendarNotFound,
                 kalends_app::Missing::Grant => ErrorCode::AvailabilityGrantNotFound,
                 kalends_app::Missing::CalendarProvider => ErrorCode::ProviderNotFound,
+                kalends_app::Missing::Member => ErrorCode::MemberNotFound,
             },
         ),
         Refusal::AgentState(_) => coded(ErrorType::Conflict, ErrorCode::AgentDecommissioned),

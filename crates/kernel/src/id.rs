@@ -195,6 +195,8 @@ ids! {
     UserId = "usr";
     /// A console session.
     SessionId = "ses";
+    /// An invitation to become a member of an organization.
+    MemberInvitationId = "inv";
     /// A user's claim on an organization that an agent signed up.
     ClaimId = "clm";
     /// A link on which a user connects a calendar account.

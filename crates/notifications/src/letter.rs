@@ -6,7 +6,7 @@
 //! whether or not the newer one has been sent. It waits for one that is in flight, so that the newest arrives last.
 //! A series and its occurrences wait for each other, but a letter about one occurrence supersedes no other.
 
-use kalends_kernel::{BookingId, BookingPageId, EventId, LetterId, OrgId};
+use kalends_kernel::{BookingId, BookingPageId, EventId, LetterId, MemberInvitationId, OrgId};
 use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{DropReason, Envelope, Fence, LetterEnd, LetterRecord, LetterStatus};
@@ -68,6 +68,11 @@ impl About {
     /// booking.
     pub const fn booking(booking: BookingId) -> Self {
         Self { event: EventId::from_bytes(booking.uuid().into_bytes()), occurrence: None }
+    }
+
+    /// An invitation to become a member of an organization. No event has the identifier of an invitation.
+    pub const fn invitation(invitation: MemberInvitationId) -> Self {
+        Self { event: EventId::from_bytes(invitation.uuid().into_bytes()), occurrence: None }
     }
 
     /// Nothing that another letter is about: the letter waits for none, and none supersedes it. No event has the identifier

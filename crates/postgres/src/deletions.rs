@@ -102,6 +102,10 @@ impl Deletions for PostgresStore {
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",
+            "DELETE FROM organization_members WHERE org_id = $1 AND user_id IN (
+                 SELECT user_id FROM organization_members WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM member_invitations WHERE org_id = $1 AND id IN (
+                 SELECT id FROM member_invitations WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM sessions WHERE org_id = $1 AND id IN (SELECT id FROM sessions WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM idempotent_answers WHERE org_id = $1 AND scope IN (
                  SELECT scope FROM idempotent_answers WHERE org_id = $1 LIMIT $2)",

@@ -73,5 +73,5 @@ pub use scoped_key::ScopedKeyRow;
 pub use sealed::EventContent;
 pub use session::SessionRow;
 pub use subscription::{ItemRow, NeighbourRow, SubscriptionRow};
-pub use user::{OwnerRow, UserRow};
+pub use user::{InvitationRow, MemberRow, MembershipRow, UserRow};
 pub use webhook::{DeliveryRow, WebhookRow};

@@ -1,7 +1,7 @@
-//! Rows of `users` and `organization_owners`.
+//! Rows of `users`, of their memberships, and of `member_invitations`.
 
-use kalends_accounts::{Email, Ownership, PasswordHash, User, UserName};
-use kalends_kernel::{OrgId, StoreError, UserId, Version};
+use kalends_accounts::{Email, MemberInvitation, Membership, PasswordHash, Role, TokenHash, User, UserName};
+use kalends_kernel::{MemberInvitationId, OrgId, StoreError, UserId, Version};
 use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
@@ -37,20 +37,94 @@ impl<K: Key> UserRow<K> {
 }
 
 columns! {
-    /// The columns of an ownership.
-    pub struct OwnerRow<K> {
+    /// The columns of a membership.
+    pub struct MembershipRow<K> {
         org_id: K,
         user_id: K,
-        owned_since: i64,
+        role: String,
+        since: i64,
     }
 }
 
-impl<K: Key> OwnerRow<K> {
-    /// The ownership, or an error that names the corrupt column.
-    pub fn into_domain(self) -> Result<Ownership, StoreError> {
-        let org = OrgId::from_uuid(row_id("organization_owners", "org_id", &self.org_id)?);
-        let row = Located { table: "organization_owners", id: &org };
-        let user = UserId::from_uuid(row.uuid("user_id", &self.user_id)?);
-        Ok(Ownership { user, org, since: Timestamp::from_micros(self.owned_since) })
+impl<K: Key> MembershipRow<K> {
+    /// The membership, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<Membership, StoreError> {
+        let org = OrgId::from_uuid(row_id("memberships", "org_id", &self.org_id)?);
+        let row = Located { table: "memberships", id: &org };
+        Ok(Membership {
+            user: UserId::from_uuid(row.uuid("user_id", &self.user_id)?),
+            org,
+            role: row.named("role", &self.role, Role::from_name)?,
+            since: Timestamp::from_micros(self.since),
+        })
+    }
+}
+
+columns! {
+    /// The columns of a membership with its user.
+    pub struct MemberRow<K> {
+        org_id: K,
+        role: String,
+        since: i64,
+        id: K,
+        email: String,
+        email_verified_at: Option<i64>,
+        name: String,
+        password_hash: Option<String>,
+        version: i64,
+        created_at: i64,
+        updated_at: i64,
+    }
+}
+
+impl<K: Key> MemberRow<K> {
+    /// The membership and the user, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<(Membership, User), StoreError> {
+        let user = UserRow {
+            id: self.id,
+            email: self.email,
+            email_verified_at: self.email_verified_at,
+            name: self.name,
+            password_hash: self.password_hash,
+            version: self.version,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+        };
+        let user = user.into_domain()?;
+        let org = OrgId::from_uuid(row_id("memberships", "org_id", &self.org_id)?);
+        let role = Located { table: "memberships", id: &org }.named("role", &self.role, Role::from_name)?;
+        Ok((Membership { user: user.id, org, role, since: Timestamp::from_micros(self.since) }, user))
+    }
+}
+
+columns! {
+    /// The columns of an invitation to become a member.
+    pub struct InvitationRow<K> {
+        id: K,
+        org_id: K,
+        email: String,
+        role: String,
+        token_hash: Vec<u8>,
+        invited_by: K,
+        created_at: i64,
+        expires_at: i64,
+    }
+}
+
+impl<K: Key> InvitationRow<K> {
+    /// The invitation, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<MemberInvitation, StoreError> {
+        let id = MemberInvitationId::from_uuid(row_id("member_invitations", "id", &self.id)?);
+        let row = Located { table: "member_invitations", id: &id };
+        Ok(MemberInvitation {
+            id,
+            org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
+            email: Email::from_stored(self.email),
+            role: row.named("role", &self.role, Role::from_name)?,
+            token: TokenHash(row.digest("token_hash", &self.token_hash)?),
+            invited_by: UserId::from_uuid(row.uuid("invited_by", &self.invited_by)?),
+            created_at: Timestamp::from_micros(self.created_at),
+            expires_at: Timestamp::from_micros(self.expires_at),
+        })
     }
 }

@@ -100,6 +100,10 @@ impl Deletions for SqliteStore {
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
             "delete from organization_owners where rowid in (
                 select rowid from organization_owners where org_id = ?1 limit ?2)",
+            "delete from organization_members where rowid in (
+                select rowid from organization_members where org_id = ?1 limit ?2)",
+            "delete from member_invitations where rowid in (
+                select rowid from member_invitations where org_id = ?1 limit ?2)",
             "delete from sessions where rowid in (select rowid from sessions where org_id = ?1 limit ?2)",
             "delete from idempotent_answers where rowid in (
                 select rowid from idempotent_answers where org_id = ?1 limit ?2)",

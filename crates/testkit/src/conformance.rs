@@ -47,6 +47,7 @@ pub mod holds;
 pub mod identities;
 pub mod letters;
 pub mod limits;
+pub mod members;
 pub mod metering;
 pub mod moves;
 pub mod password_resets;
@@ -137,6 +138,15 @@ macro_rules! conformance_cases {
                 records_are_read_in_pages_and_removed_by_age,
                 allowances_are_used_in_the_commit,
                 allowances_in_stores_match_take_many,
+            }
+            members {
+                members_join_change_and_leave,
+                members_go_with_their_user_and_their_organization,
+                members_are_those_of_a_map,
+                decisions_about_members_follow_each_other,
+                an_invitation_replaces_the_one_of_its_address,
+                an_invitation_is_used_once,
+                expired_invitations_are_purged,
             }
             password_resets {
                 a_new_reset_voids_the_previous_one,
@@ -300,7 +310,7 @@ macro_rules! conformance_cases {
                 people_are_updated_only_at_the_version_seen,
                 an_address_belongs_to_one_user,
                 addresses_are_found_as_stored,
-                an_organization_has_one_owner,
+                an_organization_gets_its_first_owner_once,
                 one_user_becomes_the_owner,
                 organizations_are_given_up_one_at_a_time,
                 a_deleted_user_leaves_nothing,

@@ -1,10 +1,12 @@
 // Connects a user's calendar. /console/connect shows what a connection link asks for. /console/connections continues
 // from there, and lists the connections. Both use the JSON API with the session's cookie, and insert its answers as
-// text only. On the page that revokes a claim, it fills in the code from the address.
+// text only. On the page that revokes a claim, it fills in the code from the address. On /console/invitations a user joins
+// an organization.
 (() => {
   'use strict';
   const SECRET = 'kalends.link.secret';
   const LINK = 'kalends.link';
+  const INVITATION = 'kalends.invitation';
   const CONNECT = '/console/connect';
   const CONNECTIONS = '/console/connections';
   const RESET = '/console/reset';
@@ -120,6 +122,8 @@
     return h('form', { onsubmit: submit }, children);
   }
 
+  const ROLES = { owner: 'an owner', admin: 'an admin', member: 'a member', viewer: 'a viewer' };
+
   function signIn() {
     const enter = async (data) => {
       const body = { email: data.get('email'), password: data.get('password') };
@@ -127,21 +131,65 @@
       await api('POST', '/auth/signin', body).catch((error) => { throw new Error(error.message); });
       await begin();
     };
-    const why = 'You must be the owner of the organization whose agents ask for your calendar.';
     const page = card.dataset.page;
+    const joins = page === 'invitations';
+    const title = joins ? 'Sign in to join' : 'Sign in to connect your calendar';
+    const why = joins ? 'Use the address that received the invitation.' : 'You must be a member of the organization whose agents ask for your calendar.';
     const providers = card.dataset.providers.split(' ').filter(Boolean);
     const others = providers.map((name) => link(`Continue with ${NAMES[name] || name}`, `/v1/auth/oauth/${name}?return_to=${page}`, 'quiet'));
-    show('Sign in to connect your calendar', h('p', { className: 'lead' }, why), form(enter,
+    show(title, h('p', { className: 'lead' }, why), form(enter,
       field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
       field('password', 'Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
       h('button', { className: 'primary' }, 'Sign in')),
       others.length ? [h('p', { className: 'hint' }, 'Or use an account that you already have:'), actions(others)] : null,
+      joins ? [h('p', { className: 'hint' }, 'No account yet?'), actions(button('Create an account', 'quiet', signUp))] : null,
       h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
     const failed = new URLSearchParams(location.search).get('sign_in_error');
     if (failed) {
       fail(SIGN_IN_ERRORS[failed] || 'Signing in failed. Please start again.');
       history.replaceState(null, '', location.pathname);
     }
+  }
+
+  // Creates an account, with an organization of its own.
+  async function signUp() {
+    const terms = await api('GET', '/auth/terms/current');
+    const enter = async (data) => {
+      const body = { email: data.get('email'), name: data.get('name'), password: data.get('password'), tos_version: terms.version };
+      await api('POST', '/auth/signup', body);
+      await begin();
+    };
+    show('Create an account', h('p', { className: 'lead' }, 'Use the address that received the invitation.'), form(enter,
+      field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
+      field('name', 'Your name', { name: 'name', autocomplete: 'name', maxLength: 100 }),
+      field('password', 'Password, 10 characters or more', { name: 'password', type: 'password', autocomplete: 'new-password', minLength: 10, maxLength: 128 }),
+      h('div', { className: 'choice' }, h('input', { type: 'checkbox', id: 'terms', required: true }),
+        h('label', { for: 'terms' }, 'I accept the ', h('a', { href: terms.url, target: '_blank', rel: 'noopener' }, 'terms'))),
+      h('button', { className: 'primary' }, 'Create the account')), actions(button('Back to sign-in', 'quiet', signIn)));
+  }
+
+  // Accepts an invitation, and switches the session to the organization.
+  async function invitations() {
+    const token = sessionStorage.getItem(INVITATION);
+    if (!token) {
+      show('This link is incomplete', h('p', null, 'Please use the whole link from the email, down to the last character.'));
+      return;
+    }
+    const me = await api('GET', '/auth/me');
+    const accept = async () => {
+      try {
+        const joined = await api('POST', '/auth/invitations/accept', { token });
+        sessionStorage.removeItem(INVITATION);
+        await api('POST', `/auth/orgs/${joined.id}/switch`);
+        show(`Welcome to ${joined.name}`, h('p', null, `You are ${ROLES[joined.role] || joined.role} there. Your session works with ${joined.name} now.`),
+          actions(link('Go to the console', '/console', 'primary')));
+      } catch (error) {
+        if (error.status === 401) throw error;
+        show('This invitation cannot be used', h('p', null, error.message), whoIsIn(me));
+      }
+    };
+    show('Join an organization', h('p', null, `You join as ${me.user.name} (${me.user.email}). The other members can see your name and address.`),
+      actions(button('Join', 'primary', accept)), h('div', { className: 'foot' }, whoIsIn(me)));
   }
 
   // Sets a password with the token from an email, or requests that email.
@@ -343,6 +391,13 @@
   function begin() {
     if (card.dataset.page === 'revoke') return revoke();
     if (card.dataset.page === 'reset') return reset();
+    if (card.dataset.page === 'invitations') {
+      if (given()) {
+        sessionStorage.setItem(INVITATION, given());
+        history.replaceState(null, '', location.pathname);
+      }
+      return invitations();
+    }
     if (card.dataset.page !== 'connect') return connections();
     if (given()) {
       forget();

@@ -1,4 +1,4 @@
-//! The pages on which a user connects calendars or sets a password. Their HTML is only a frame that is the same for
+//! The pages on which a user connects calendars, sets a password or joins an organization. Their HTML is only a frame that is the same for
 //! everyone: the script fills it by calling the JSON API with the session's cookie.
 
 use askama::Template;
@@ -13,6 +13,8 @@ pub enum Console {
     Connections,
     /// The page on which a user sets a password with the token from an email.
     Reset,
+    /// The page on which a user accepts an invitation with the token from an email.
+    Invitations,
 }
 
 #[derive(Template)]
@@ -31,7 +33,7 @@ impl Shape {
 
 impl Console {
     /// Every page.
-    pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Reset];
+    pub const ALL: [Self; 4] = [Self::Connect, Self::Connections, Self::Reset, Self::Invitations];
 
     /// The path of the page.
     pub const fn path(self) -> &'static str {
@@ -39,6 +41,7 @@ impl Console {
             Self::Connect => "/console/connect",
             Self::Connections => "/console/connections",
             Self::Reset => "/console/reset",
+            Self::Invitations => "/console/invitations",
         }
     }
 
@@ -52,6 +55,7 @@ impl Console {
             Self::Connect => "Connect your calendar",
             Self::Connections => "Connected calendars",
             Self::Reset => "Set your password",
+            Self::Invitations => "Join an organization",
         }
     }
 
@@ -61,6 +65,7 @@ impl Console {
             Self::Connect => "connect",
             Self::Connections => "connections",
             Self::Reset => "reset",
+            Self::Invitations => "invitations",
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
 #[cfg(feature = "schema")]
-use crate::schemas::ShownPlan;
+use crate::schemas::{RoleName, ShownPlan};
 use crate::{
     derives::ToSchema,
     patch::{Given, given},
@@ -18,7 +18,7 @@ mod parse;
 pub use parse::CheckedConsoleSignUp;
 
 /// Reads a text that no error message may repeat.
-fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
+pub(crate) fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
     match Value::deserialize(field)? {
         Value::String(text) => Ok(text),
         _ => Err(D::Error::custom("must be a string")),
@@ -154,7 +154,7 @@ pub struct User {
     pub updated_at: Timestamp,
 }
 
-/// An organization, as its owner sees it.
+/// An organization, as its members see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Org {
     /// The identifier, `org_…`.
@@ -205,6 +205,9 @@ pub struct Me {
     pub user: User,
     /// The organization that the session is switched to.
     pub org: Org,
+    /// What the user may do there.
+    #[schema(value_type = RoleName, example = "owner")]
+    pub role: &'static str,
     /// Its plan: `free`, `pro` or `scale`.
     #[schema(value_type = ShownPlan, example = "free")]
     pub plan: &'static str,
@@ -213,24 +216,27 @@ pub struct Me {
     pub accepted_terms_version: Option<String>,
 }
 
-/// An organization that the user owns.
+/// An organization that the user belongs to.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OwnedOrg {
+pub struct OwnOrg {
     /// The organization.
     #[serde(flatten)]
     pub org: Org,
-    /// When the user became its owner.
+    /// What the user may do there.
+    #[schema(value_type = RoleName, example = "owner")]
+    pub role: &'static str,
+    /// When the user became a member.
     #[schema(value_type = String, format = DateTime)]
-    pub owned_since: Timestamp,
+    pub member_since: Timestamp,
     /// Whether the session is switched to it.
     pub active: bool,
 }
 
-/// The organizations that the user owns.
+/// The organizations that the user belongs to.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OwnedOrgs {
-    /// The organizations, in the order in which the user became their owner.
-    pub orgs: Vec<OwnedOrg>,
+pub struct OwnOrgs {
+    /// The organizations, in the order in which the user became a member.
+    pub orgs: Vec<OwnOrg>,
 }
 
 /// A key that replaces the earlier ones. It is shown only in this answer.

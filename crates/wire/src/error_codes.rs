@@ -88,6 +88,10 @@ error_codes! {
     OutOfReach = "out_of_reach" [403],
     /// The key's agent is paused, so its keys may only read.
     AgentPaused = "agent_paused" [403],
+    /// The user's role in the organization does not allow the request.
+    RoleTooLow = "role_too_low" [403],
+    /// The invitation was mailed to another address than that of the user.
+    OtherAddress = "other_address" [403],
     /// The organization is on the waiting list.
     AccountWaitlisted = "account_waitlisted" [403],
     /// The plan does not include the feature that `feature` names.
@@ -148,6 +152,8 @@ error_codes! {
     ExternalCalendarNotFound = "external_calendar_not_found" [404],
     /// There is no such availability grant.
     AvailabilityGrantNotFound = "availability_grant_not_found" [404],
+    /// The organization has no such member or open invitation.
+    MemberNotFound = "member_not_found" [404],
     /// The route does not support the method.
     MethodNotAllowed = "method_not_allowed" [405],
     /// The body took too long to arrive.
@@ -188,6 +194,12 @@ error_codes! {
     SlugTaken = "slug_taken" [409],
     /// Another claim is pending, or the organization has an owner.
     ClaimTaken = "claim_taken" [409],
+    /// The person is already a member of the organization.
+    AlreadyMember = "already_member" [409],
+    /// The organization would be left without an owner.
+    LastOwner = "last_owner" [409],
+    /// The organization has as many members and open invitations as it can have.
+    TooManyMembers = "too_many_members" [409],
     /// The accepted terms are not the current ones. `current_version` is the version to accept.
     TermsOutdated = "terms_outdated" [409],
     /// The connection link has ended.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::schemas::{MetricName, ShownPlan, SignUpSourceName};
 use crate::{
     Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
-    ExternalCalendar, ProposalResponse, ProposalSlot, ProposalSummary, Subscription, derives::ToSchema,
+    ExternalCalendar, Member, ProposalResponse, ProposalSlot, ProposalSummary, Subscription, derives::ToSchema,
 };
 
 #[cfg(feature = "parse")]
@@ -25,6 +25,8 @@ pub struct Export {
     pub format_version: u32,
     /// The organization.
     pub org: ExportedOrg,
+    /// Its members.
+    pub members: Vec<Member>,
     /// Its agents, including decommissioned ones.
     pub agents: Vec<Agent>,
     /// Its calendars.
@@ -37,7 +39,7 @@ pub struct Export {
     pub ical_subscriptions: Vec<Subscription>,
     /// Booking pages.
     pub booking_pages: Vec<crate::BookingPage>,
-    /// Connected accounts of users, without their credentials.
+    /// The exporting user's connected accounts, without their credentials. Those of other members are private.
     pub calendar_connections: Vec<ExportedConnection>,
     /// The grants: the agents for which those calendars count as busy.
     pub availability_grants: Vec<AvailabilityGrant>,

@@ -40,6 +40,7 @@ mod keys;
 mod list;
 mod local;
 mod mail;
+mod members;
 mod names;
 mod oauth;
 mod patch;
@@ -84,7 +85,7 @@ pub use connections::{
     StartConnection, UpdateConnection,
 };
 pub use console::{
-    ChangePassword, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnedOrg, OwnedOrgs, PasswordForgotten,
+    ChangePassword, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnOrg, OwnOrgs, PasswordForgotten,
     RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User,
 };
 pub use context::CalendarContext;
@@ -106,6 +107,7 @@ pub use mail::{
     AnswerReplyLink, AnsweredReplyLink, EmailReply, EmailStatus, ListMail, MailList, PendingReplyTo, PutReplyTo,
     ReplyTo, SentEmail,
 };
+pub use members::{AcceptInvitation, InviteMember, Member, MemberInvitation, Members, UpdateMember};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, AttendeeRole, AttendeeStatus, Conflicts, EventSource, EventStatus,
     ExternalSyncStatus, HoldEnd, HoldScope, Provider, RecurrenceDefault, SeriesScope,

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use kalends_accounts::{Action, ClaimStatus, SignUpSource, oauth::Provider as OfHumans};
+use kalends_accounts::{Action, ClaimStatus, Role, SignUpSource, oauth::Provider as OfHumans};
 use kalends_bookings::{Assignment, CancelledBy, Consent, QuestionType};
 use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
@@ -71,6 +71,8 @@ closed_sets! {
         calendars::AttendeeStatus::Declined,
     ]
     .map(calendars::AttendeeStatus::as_str);
+    /// The role of a member of an organization.
+    RoleName = names!(Role);
     /// A participant's response.
     ResponseName = names!(ResponseKind);
     /// Who gets an event when a slot of a proposal is confirmed.

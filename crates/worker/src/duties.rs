@@ -107,8 +107,8 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
     Ok(Done { found, ..Done::swept(true) })
 }
 
-/// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens and
-/// attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
+/// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens, invitations
+/// of members, and attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
 /// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another
 /// calendar; deleted imported events.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
@@ -117,6 +117,7 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let answers = app.forget_answers(PURGE_AT_ONCE).await?;
     let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
     let resets = app.forget_resets(PURGE_AT_ONCE).await?;
+    let invitations = app.forget_invitations(PURGE_AT_ONCE).await?;
     let claims = app.forget_claims(PURGE_AT_ONCE).await?;
     let attempts = app.forget_attempts(PURGE_AT_ONCE).await?;
     let links = app.forget_links(PURGE_AT_ONCE).await?;
@@ -126,7 +127,7 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let mail = app.forget_mail(PURGE_AT_ONCE).await?;
     let moved = app.purge_moved_events(PURGE_AT_ONCE).await?;
     let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
-    let people = answers && sessions && resets && claims && attempts && links;
+    let people = answers && sessions && resets && invitations && claims && attempts && links;
     Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && mail && moved && imported))
 }
 

@@ -13,10 +13,11 @@ use crate::{
     fixtures::{agent, agent_with_calendar, event_body, has_exactly, rows},
 };
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "exported_at",
     "format_version",
     "org",
+    "members",
     "agents",
     "calendars",
     "events",

@@ -98,7 +98,8 @@ async fn a_user_signs_up(#[case] database: Database) {
 
     // A session works by cookie and by token. Its requests are not counted.
     let seen = by_cookie(&server, &token, Method::GET, ME).await.expect(200);
-    has_exactly(&seen.json, &["user", "org", "plan", "accepted_terms_version"]);
+    has_exactly(&seen.json, &["user", "org", "role", "plan", "accepted_terms_version"]);
+    assert_eq!(seen["role"], "owner");
     assert_eq!((&seen["user"], &seen["org"]), (user, org));
     assert_eq!((&seen["plan"], &seen["accepted_terms_version"]), (&json!("free"), &json!(TERMS)));
     assert_eq!((seen.header("x-service-plan"), seen.header("ratelimit")), ("free", ""));

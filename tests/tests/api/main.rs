@@ -76,6 +76,7 @@ mod lists;
 mod local_times;
 mod logs;
 mod mail;
+mod members;
 mod metadata_filters_by_the_rule;
 mod metering;
 mod moves_by_the_rule;

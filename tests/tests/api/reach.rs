@@ -14,13 +14,17 @@ use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
-    console::{Human, PASSWORD, signing_up},
+    console::{Human, PASSWORD, owner, signing_up},
     fixtures::{agent, calendar_of, event, now, shared_calendar, wait_until},
+    members::member,
     subscriber::{NOWHERE, meetings, vcalendar},
 };
 
 /// The user whose console session is used.
 const HUMAN: &str = "ada@example.com";
+
+/// The address of the organization whose members have roles.
+const ORG: &str = "org@example.com";
 
 /// A well-formed identifier that belongs to nothing.
 const NOBODY: &str = "00000000000000000000000000";
@@ -109,7 +113,12 @@ fn ruled(operation: &str) -> About {
         | "getMe"
         | "updateMe"
         | "changePassword"
-        | "listOwnedOrgs"
+        | "listOwnOrgs"
+        | "listMembers"
+        | "inviteMember"
+        | "updateMember"
+        | "deleteMember"
+        | "acceptInvitation"
         | "switchOrg"
         | "initiateClaim"
         | "verifyClaim"
@@ -211,10 +220,18 @@ enum Who {
     Garbage,
     /// A user of another organization, on a plan without paid features.
     Session,
+    /// The owner of the organization, in the console.
+    Owner,
+    /// An admin.
+    Admin,
+    /// A member.
+    Member,
+    /// A viewer.
+    Viewer,
     Nobody,
 }
 
-const CALLERS: [Who; 11] = [
+const CALLERS: [Who; 15] = [
     Who::Organization,
     Who::Own,
     Who::Sibling,
@@ -225,6 +242,10 @@ const CALLERS: [Who; 11] = [
     Who::Revoked,
     Who::Garbage,
     Who::Session,
+    Who::Owner,
+    Who::Admin,
+    Who::Member,
+    Who::Viewer,
     Who::Nobody,
 ];
 
@@ -283,8 +304,14 @@ enum ExpectedAnswer {
 impl World {
     async fn new(database: Database) -> Self {
         let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", "the-operator-s-own-token")]).await;
-        let (org, other) = (server.org("custom").await, server.org("custom").await);
+        let (org, other) = (server.org_with("custom", &["--email", ORG]).await, server.org("custom").await);
         let (api, foreign) = (server.api(&org), server.api(&other));
+        let session = owner(&server, ORG).await;
+        let mut roles = Vec::new();
+        for (who, role) in [(Who::Admin, "admin"), (Who::Member, "member"), (Who::Viewer, "viewer")] {
+            roles.push((who, member(&server, &session, &format!("{role}@{role}.example"), role).await.1));
+        }
+        roles.push((Who::Owner, session));
         let (own, sibling, paused) = (agent(&api).await, agent(&api).await, agent(&api).await);
         let abroad = agent(&foreign).await;
         let key = async |agent: &str| {
@@ -320,6 +347,7 @@ impl World {
             (Who::Session, server.client(&human.token)),
             (Who::Nobody, server.anonymous()),
         ]);
+        callers.extend(roles);
         let expires = shifted(&now(&api).await, 14);
         Self { server, api, foreign, callers, own, sibling, paused, abroad, expires, made: 0 }
     }
@@ -542,6 +570,9 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "resetPassword" => json!({ "token": "nobody-s", "password": "a new password" }),
         "joinWaitlist" => json!({ "email": format!("bob@domain-{number}.example"), "tos_version": "2026-01-01" }),
         "acceptTerms" | "acceptTermsInConsole" => json!({ "tos_version": "2026-01-01" }),
+        "inviteMember" => json!({ "email": format!("joan@domain-{number}.example"), "role": "viewer" }),
+        "updateMember" => json!({ "role": "viewer" }),
+        "acceptInvitation" => json!({ "token": "nobody-s" }),
         "sendFeedback" => json!({ "type": "bug", "message": "It is broken." }),
         "agentVerify" => json!({ "otp": "123456" }),
         "initiateClaim" => json!({ "email": "agent@example.com" }),
@@ -603,10 +634,16 @@ async fn operations(server: &Server) -> Vec<Operation> {
 fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> ExpectedAnswer {
     let writes = operation.method != Method::GET;
     let forbidden = ExpectedAnswer::Refused(403, "forbidden");
+    if role_of(who).is_some_and(|role| role < least(operation)) {
+        return forbidden;
+    }
     match (about, who) {
         (About::Public, _) | (About::Console, Who::Session) => return ExpectedAnswer::Yes,
+        (About::Console, who) if role_of(who).is_some() => return ExpectedAnswer::Yes,
         (About::Console, _) => return ExpectedAnswer::Refused(401, "authentication_error"),
-        (About::Operator, _) | (About::Tools, Who::Session) | (_, Who::Revoked | Who::Garbage | Who::Nobody) => {
+        (About::Operator, _)
+        | (About::Tools, Who::Session | Who::Owner | Who::Admin | Who::Member | Who::Viewer)
+        | (_, Who::Revoked | Who::Garbage | Who::Nobody) => {
             return ExpectedAnswer::Refused(401, "unauthorized");
         }
         (_, Who::Waitlisted) => return ExpectedAnswer::Refused(403, "account_waitlisted"),
@@ -627,11 +664,61 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
         (_, Whose::Missing) => missing,
         (Who::Foreign, Whose::Foreign) => ExpectedAnswer::Yes,
         (Who::Foreign | Who::Sandbox | Who::Session, _) | (_, Whose::Foreign) => missing,
-        (Who::Organization, _)
+        (Who::Organization | Who::Owner | Who::Admin | Who::Member | Who::Viewer, _)
         | (Who::Own, Whose::Own)
         | (Who::Sibling, Whose::Sibling)
         | (Who::Paused, Whose::Paused) => ExpectedAnswer::Yes,
         _ => forbidden,
+    }
+}
+
+/// The role of the organization's own users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Viewer,
+    Member,
+    Admin,
+    Owner,
+}
+
+fn role_of(who: Who) -> Option<Role> {
+    match who {
+        Who::Owner => Some(Role::Owner),
+        Who::Admin => Some(Role::Admin),
+        Who::Member => Some(Role::Member),
+        Who::Viewer => Some(Role::Viewer),
+        _ => None,
+    }
+}
+
+/// The lowest role that may call the operation.
+fn least(operation: &Operation) -> Role {
+    let about = ruled(&operation.id);
+    match operation.id.as_str() {
+        _ if [About::Public, About::Operator, About::Tools].contains(&about) => Role::Viewer,
+        "deleteAccount" => Role::Owner,
+        "acceptTermsInConsole"
+        | "exportAccount"
+        | "regenerateKey"
+        | "createScopedKeyFromConsole"
+        | "createScopedKey"
+        | "deleteScopedKey"
+        | "inviteMember"
+        | "updateMember"
+        | "agentVerify"
+        | "acceptTerms"
+        | "putReplyTo"
+        | "deleteReplyTo"
+        | "createWebhook"
+        | "updateWebhook"
+        | "deleteWebhook"
+        | "rotateWebhookSecret"
+        | "testWebhook"
+        | "retryWebhookDelivery" => Role::Admin,
+        // A user's own account, and feedback.
+        "sendFeedback" => Role::Viewer,
+        _ if about == About::Console || operation.method == Method::GET => Role::Viewer,
+        _ => Role::Member,
     }
 }
 
@@ -649,7 +736,7 @@ fn is_paid_for(operation: &str) -> bool {
 
 /// Whether a success uses the thing up.
 fn consumes(operation: &Operation) -> bool {
-    let ends = ["/confirm", "/release", "/respond", "/resolve", "/cancel"];
+    let ends = ["/confirm", "/release", "/respond", "/resolve", "/cancel", "/retry"];
     operation.method == Method::DELETE || ends.iter().any(|end| operation.path.ends_with(end))
 }
 
@@ -694,6 +781,10 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
             let mut things = world.things(about, *whose).await;
             for who in CALLERS {
                 let ruled = cell(operation, about, who, *whose);
+                // Some of these end the session, so they are only called as a new user.
+                if about == About::Console && role_of(who).is_some() && ruled == ExpectedAnswer::Yes {
+                    continue;
+                }
                 let answer = world.ask(operation, who, &things).await;
                 let status = answer.status;
                 let kind = answer.at("/error/type");
@@ -711,6 +802,10 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                     {
                         status == 404
                     }
+                    ExpectedAnswer::Yes if operation.id == "acceptInvitation" => status == 400,
+                    ExpectedAnswer::Yes if ["updateMember", "deleteMember"].contains(&operation.id.as_str()) => {
+                        status == 404
+                    }
                     // No provider is configured.
                     ExpectedAnswer::Yes if operation.path.contains("/oauth/") => status == 404,
                     // The user has followed no link and connected nothing.
@@ -720,6 +815,9 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                     ExpectedAnswer::Yes => (200..300).contains(&status),
                     ExpectedAnswer::Refused(expected, type_is) => status == expected && kind == type_is,
                 };
+                if ruled == ExpectedAnswer::Refused(403, "forbidden") && role_of(who).is_some() {
+                    assert_eq!(answer.at("/error/code"), "role_too_low", "{}", answer.describe());
+                }
                 if !right {
                     wrong
                         .insert(format!("{} by {who:?} about {whose:?}: {ruled:?}, got {status} {kind}", operation.id));

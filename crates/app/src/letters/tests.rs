@@ -2,8 +2,9 @@
 
 use std::{fs, path::Path};
 
+use kalends_accounts::Membership;
 use kalends_bookings::{Guest, Question, QuestionType, Questions};
-use kalends_kernel::{Language, Locale};
+use kalends_kernel::{Language, Locale, OrgId, UserId};
 use kalends_wire::BookingLinks;
 
 use super::*;
@@ -16,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 26] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 27] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -73,6 +74,10 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 26] {
         ics_url: "https://calendar.example.com/book/slug/bookings/one/event.ics".to_owned(),
         reschedule_url: Some("https://calendar.example.com/book/slug/bookings/two/move".to_owned()),
     };
+    let by = Membership::owner(UserId::from_bytes([1; 16]), OrgId::from_bytes([2; 16]), Timestamp::from_micros(0));
+    let (invitation, secret) =
+        MemberInvitation::issue(&by, to.clone(), Role::Member, Timestamp::from_micros(0), &Sevens);
+    let page = format!("https://console.example.com/invitations#{}", secret.reveal());
     let places = Revocation {
         page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
         route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
@@ -110,6 +115,7 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 26] {
         ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
         ("password-was-reset", password_was_reset(&to)),
         ("claim-code", claim_code(&to, name, &code)),
+        ("member-invitation", invites_member(&invitation, name, name, page)),
         ("claim-held", claim_held(&to, name, Timestamp::from_micros(1_800_000_000_000_000), &places)),
     ]
 }

@@ -83,7 +83,7 @@ impl House {
         let user = UserId::new(now, &self.make.entropy);
         let principal = Principal {
             credential: Credential::Session { session, user },
-            kind: CallerKind::Session,
+            kind: CallerKind::Owner,
             ..Principal::clone(&self.principal())
         };
         Actor::enter(Arc::new(principal), self.request(operation)).unwrap()

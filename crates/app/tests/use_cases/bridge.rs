@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Credential, Principal, Reach,
+    Change, Credential, Membership, Principal, Reach,
     oauth::{Callback, Provider},
     reach::CallerKind,
 };
@@ -72,7 +72,11 @@ impl House {
         store.commit(ChangeSet::new(org).create(&agent)).await.unwrap();
         let calendar = make.calendar(&agent);
         store.commit(ChangeSet::new(org).create(&calendar)).await.unwrap();
-        let human = UserId::new(make.tick(), &make.entropy);
+        let owner = make.user();
+        let (human, seen) = (owner.id, owner.version);
+        let membership = Membership::owner(human, org, make.tick());
+        let changes = ChangeSet::new(org).create(&owner);
+        store.commit(changes.account(Change::AddOwner { membership, seen })).await.unwrap();
         Self { app, store, make, accounts, org, agent, calendar, human }
     }
 
@@ -102,7 +106,7 @@ impl House {
     /// A user of the organization in the console.
     fn session_of(&self, user: UserId, operation: &'static Operation) -> Actor {
         let session = SessionId::new(self.make.tick(), &self.make.entropy);
-        self.actor(Credential::Session { session, user }, CallerKind::Session, operation)
+        self.actor(Credential::Session { session, user }, CallerKind::Owner, operation)
     }
 
     fn session(&self, operation: &'static Operation) -> Actor {

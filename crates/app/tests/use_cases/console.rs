@@ -144,7 +144,7 @@ async fn a_user_without_a_password_sets_one_by_email() {
     let email = Email::parse("email", "ada@example.com").unwrap();
     let user = door.store.find_user_by_email(&email).await.unwrap().unwrap();
     let without = kalends_accounts::User { password: None, version: user.version.next(), ..user.clone() };
-    let owned = door.store.owned_by(user.id).await.unwrap()[0];
+    let owned = door.store.memberships_of(user.id).await.unwrap()[0];
     let mut changes = ChangeSet::new(owned.org);
     changes.accounts.push(Change::UpdateUser { user: without, seen: user.version });
     door.store.commit(changes).await.unwrap();

@@ -21,6 +21,7 @@ mod hold_sets;
 mod invitations;
 mod keys;
 mod mail;
+mod members;
 mod oauth;
 mod proposals;
 mod subscriptions;
@@ -59,6 +60,7 @@ use crate::Routes;
         (name = "Usage", description = "An organization's usage and the limits of its plan."),
         (name = "Accounts", description = "Sign-up, the waiting list and terms."),
         (name = "Console", description = "Users: their sessions, their organizations, and keys from the console."),
+        (name = "Members", description = "The people of an organization, and their roles."),
         (name = "Claims", description = "Users become the owners of organizations that agents signed up."),
         (name = "Service", description = "The service itself."),
     ),
@@ -101,6 +103,7 @@ pub(crate) fn all() -> Routes {
         .merge(usage::routes())
         .merge(accounts::routes())
         .merge(console::routes())
+        .merge(members::routes())
         .merge(audit::routes())
         .merge(mail::routes())
         .merge(claims::routes())

@@ -12,7 +12,7 @@ use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{claims, people};
+use super::{claims, members, people};
 use crate::error::{ApplyError, all_written};
 
 /// Writes the rows in the order of the changes.
@@ -39,8 +39,12 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::UseReset(token) => people::use_reset(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
-            Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
-            Change::RemoveOwner { user, org, seen } => people::remove_owner(connection, *user, *org, *seen).await?,
+            Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,
+            Change::AddMember { membership, seen } => members::add(connection, membership, *seen).await?,
+            Change::ChangeRole { membership, seen } => members::change_role(connection, membership, *seen).await?,
+            Change::RemoveMember { user, org, seen } => members::remove(connection, *user, *org, *seen).await?,
+            Change::PutInvitation(invitation) => members::put_invitation(connection, invitation).await?,
+            Change::RemoveInvitation { org, id } => members::remove_invitation(connection, *org, *id).await?,
             Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,
             Change::CreateSession { session, seen } => people::create_session(connection, session, *seen).await?,
             Change::SwitchSession { session, at } => people::switch_session(connection, session, *at).await?,
@@ -162,7 +166,10 @@ async fn delete_organization(
     // Nothing more is booked.
     sqlx::query!("DELETE FROM booking_pages WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhook_queues WHERE org_id = $1", id).execute(&mut *connection).await?;
+    // Nobody works in it any more, or joins it.
     sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM organization_members WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM member_invitations WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("UPDATE terms_acceptances SET org_id = NULL WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("INSERT INTO account_deletions (org_id, deleted_at) VALUES ($1, $2)", id, at.as_micros())

@@ -15,6 +15,7 @@ mod claims;
 mod event_metadata;
 mod grants;
 pub(crate) mod letters;
+mod members;
 mod moves;
 pub(crate) mod outbox;
 mod people;

@@ -1,10 +1,10 @@
-//! Users, the organizations that they own, and their sessions.
+//! Users and their sessions.
 //!
 //! The user's row is locked first. Whatever depends on its version reads it under that lock, so a transaction that
 //! waited for the lock reads it again.
 
 use kalends_accounts::oauth::KnownIdentity;
-use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User};
+use kalends_accounts::{PasswordReset, Session, SessionEnd, TokenHash, User};
 use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
@@ -53,46 +53,16 @@ pub(super) async fn update(
 }
 
 /// Raises the version of the user if it is the one that the decision saw, and keeps the row locked.
-async fn touch(connection: &mut PgConnection, user: UserId, Version(seen): Version) -> Result<(), ApplyError> {
+pub(super) async fn touch(
+    connection: &mut PgConnection,
+    user: UserId,
+    Version(seen): Version,
+) -> Result<(), ApplyError> {
     let touched =
         sqlx::query!("UPDATE users SET version = version + 1 WHERE id = $1 AND version = $2", user.uuid(), seen)
             .execute(connection)
             .await?;
     all_written(touched.rows_affected(), 1)
-}
-
-/// If the organization is deleted at the same time, the row may stay until the organization's last rows are removed.
-pub(super) async fn add_owner(
-    connection: &mut PgConnection,
-    ownership: Ownership,
-    seen: Version,
-) -> Result<(), ApplyError> {
-    touch(connection, ownership.user, seen).await?;
-    let added = sqlx::query!(
-        "INSERT INTO organization_owners (org_id, user_id, owned_since)
-         SELECT o.id, $2, $3 FROM organizations o WHERE o.id = $1
-         ON CONFLICT (org_id) DO NOTHING",
-        ownership.org.uuid(),
-        ownership.user.uuid(),
-        ownership.since.as_micros(),
-    )
-    .execute(connection)
-    .await?;
-    all_written(added.rows_affected(), 1)
-}
-
-pub(super) async fn remove_owner(
-    connection: &mut PgConnection,
-    user: UserId,
-    org: OrgId,
-    seen: Version,
-) -> Result<(), ApplyError> {
-    touch(connection, user, seen).await?;
-    let removed =
-        sqlx::query!("DELETE FROM organization_owners WHERE org_id = $1 AND user_id = $2", org.uuid(), user.uuid(),)
-            .execute(connection)
-            .await?;
-    all_written(removed.rows_affected(), 1)
 }
 
 pub(super) async fn delete(
@@ -105,6 +75,7 @@ pub(super) async fn delete(
         sqlx::query!("DELETE FROM users WHERE id = $1 AND version = $2", id, seen).execute(&mut *connection).await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM organization_owners WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM organization_members WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", id).execute(&mut *connection).await?;

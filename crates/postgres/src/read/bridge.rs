@@ -5,7 +5,7 @@ use kalends_accounts::TokenHash;
 use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
 use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
 };
 use kalends_time::Timestamp;
 use uuid::Uuid;
@@ -86,14 +86,20 @@ impl Connections for PostgresStore {
         row.map(|row| row.open(&*self.cipher)).transpose()
     }
 
-    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
+    async fn list_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+        page: Page,
+    ) -> Result<Listed<Connection>, StoreError> {
         // There are few connections, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
                  version, created_at, updated_at, count(*) OVER () AS "total!"
-             FROM calendar_connections WHERE org_id = $1
-             ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint"#,
+             FROM calendar_connections WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2)
+             ORDER BY created_at, id LIMIT $3::bigint OFFSET $4::bigint"#,
             org.uuid(),
+            human.map(UserId::uuid),
             i64::from(page.limit),
             i64::from(page.offset),
         );
@@ -105,8 +111,10 @@ impl Connections for PostgresStore {
         });
         let data = opened.collect::<Result<_, _>>()?;
         let total = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!" FROM calendar_connections WHERE org_id = $1"#,
+            r#"SELECT count(*) AS "count!" FROM calendar_connections
+             WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2)"#,
             org.uuid(),
+            human.map(UserId::uuid),
         );
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
@@ -214,7 +222,7 @@ impl Grants for PostgresStore {
         row.map(|row| row.into_domain(org)).transpose()
     }
 
-    async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError> {
+    async fn list_grants(&self, org: OrgId, human: Option<UserId>, page: Page) -> Result<Listed<Grant>, StoreError> {
         let records = sqlx::query!(
             r#"SELECT g.id, g.human_id, g.audience, g.version, g.created_at, g.total AS "total!",
                  ARRAY(SELECT s.external_calendar_id FROM availability_grant_sources s
@@ -223,11 +231,12 @@ impl Grants for PostgresStore {
                        WHERE n.org_id = g.org_id AND n.grant_id = g.id ORDER BY 1) AS "agents!"
              FROM (
                  SELECT org_id, id, human_id, audience, version, created_at, count(*) OVER () AS total
-                 FROM availability_grants WHERE org_id = $1
-                 ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint
+                 FROM availability_grants WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2)
+                 ORDER BY created_at, id LIMIT $3::bigint OFFSET $4::bigint
              ) g
              ORDER BY g.created_at, g.id"#,
             org.uuid(),
+            human.map(UserId::uuid),
             i64::from(page.limit),
             i64::from(page.offset),
         );
@@ -236,8 +245,10 @@ impl Grants for PostgresStore {
         let read = records.into_iter().map(|record| grant_row!(record).into_domain(org));
         let data = read.collect::<Result<_, _>>()?;
         let total = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!" FROM availability_grants WHERE org_id = $1"#,
+            r#"SELECT count(*) AS "count!" FROM availability_grants
+             WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2)"#,
             org.uuid(),
+            human.map(UserId::uuid),
         );
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }

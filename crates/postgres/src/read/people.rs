@@ -1,13 +1,15 @@
-//! Reads users, and the organizations that they own.
+//! Reads users, their memberships, and invitations to become a member.
 
 use async_trait::async_trait;
-use kalends_accounts::ports::People;
-use kalends_accounts::{Email, Ownership, User};
+use kalends_accounts::ports::{MemberInvitations, People};
+use kalends_accounts::{Email, MemberInvitation, Membership, TokenHash, User};
 use kalends_kernel::{OrgId, StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{OwnerRow, UserRow};
+use crate::retry::retried;
+use crate::rows::{InvitationRow, MemberRow, MembershipRow, UserRow};
 
 #[async_trait]
 impl People for PostgresStore {
@@ -35,26 +37,86 @@ impl People for PostgresStore {
         row.map(UserRow::into_domain).transpose()
     }
 
-    async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError> {
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
         let rows = sqlx::query_as!(
-            OwnerRow,
-            "SELECT w.org_id, w.user_id, w.owned_since
-             FROM organization_owners w JOIN organizations o ON o.id = w.org_id
-             WHERE w.user_id = $1
-             ORDER BY w.owned_since, w.org_id",
+            MembershipRow,
+            r#"SELECT m.org_id AS "org_id!", m.user_id AS "user_id!", m.role AS "role!", m.since AS "since!"
+             FROM memberships m JOIN organizations o ON o.id = m.org_id
+             WHERE m.user_id = $1
+             ORDER BY m.since, m.org_id"#,
             user.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(OwnerRow::into_domain).collect()
+        rows.into_iter().map(MembershipRow::into_domain).collect()
     }
 
-    async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError> {
+    async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {
+        let rows = sqlx::query_as!(
+            MemberRow,
+            r#"SELECT m.org_id AS "org_id!", m.role AS "role!", m.since AS "since!", u.id, u.email, u.email_verified_at,
+                 u.name, u.password_hash, u.version, u.created_at, u.updated_at
+             FROM memberships m JOIN users u ON u.id = m.user_id
+             WHERE m.org_id = $1
+             ORDER BY m.since, m.user_id"#,
+            org.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(MemberRow::into_domain).collect()
+    }
+
+    async fn owner_of(&self, org: OrgId) -> Result<Option<Membership>, StoreError> {
         let row = sqlx::query_as!(
-            OwnerRow,
-            "SELECT org_id, user_id, owned_since FROM organization_owners WHERE org_id = $1",
+            MembershipRow,
+            r#"SELECT m.org_id AS "org_id!", m.user_id AS "user_id!", m.role AS "role!", m.since AS "since!"
+             FROM memberships m
+             WHERE m.org_id = $1 AND m.role = 'owner'
+             ORDER BY m.since, m.user_id
+             LIMIT 1"#,
             org.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(OwnerRow::into_domain).transpose()
+        row.map(MembershipRow::into_domain).transpose()
+    }
+}
+
+#[async_trait]
+impl MemberInvitations for PostgresStore {
+    async fn invitations_of(&self, org: OrgId) -> Result<Vec<MemberInvitation>, StoreError> {
+        let rows = sqlx::query_as!(
+            InvitationRow,
+            "SELECT id, org_id, email, role, token_hash, invited_by, created_at, expires_at
+             FROM member_invitations
+             WHERE org_id = $1
+             ORDER BY created_at, id",
+            org.uuid(),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(InvitationRow::into_domain).collect()
+    }
+
+    async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError> {
+        let row = sqlx::query_as!(
+            InvitationRow,
+            "SELECT i.id, i.org_id, i.email, i.role, i.token_hash, i.invited_by, i.created_at, i.expires_at
+             FROM member_invitations i JOIN organizations o ON o.id = i.org_id
+             WHERE i.token_hash = $1",
+            token.0.as_slice(),
+        );
+        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
+        row.map(InvitationRow::into_domain).transpose()
+    }
+
+    async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM member_invitations WHERE (org_id, id) IN (
+                     SELECT org_id, id FROM member_invitations WHERE expires_at <= $1 LIMIT $2
+                 )",
+                now.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
     }
 }

@@ -98,7 +98,12 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
     ] {
         behind.run(corrupt).await;
         located(store.find_connection(org, connection.id).await, "calendar_connections", column, &connection.id);
-        located(store.list_connections(org, Page::default()).await, "calendar_connections", column, &connection.id);
+        located(
+            store.list_connections(org, None, Page::default()).await,
+            "calendar_connections",
+            column,
+            &connection.id,
+        );
     }
     // The corrupt row does not keep others from being refreshed.
     let (sound, _) = connected(make, org);
@@ -130,7 +135,7 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
 
     behind.run("UPDATE availability_grants SET audience = 'some'").await;
     located(store.find_grant(org, grant.id).await, "availability_grants", "audience", &grant.id);
-    located(store.list_grants(org, Page::default()).await, "availability_grants", "audience", &grant.id);
+    located(store.list_grants(org, None, Page::default()).await, "availability_grants", "audience", &grant.id);
 }
 
 #[tokio::test]
@@ -256,7 +261,7 @@ async fn a_grant_never_names_a_deleted_calendar_or_stays_empty() {
         assert_eq!(store.find_grant(org, before.id).await.unwrap(), None, "nothing is left of it");
         assert_eq!(lost(&bench).await, 0);
     }
-    assert_eq!(store.list_grants(org, Page::default()).await.unwrap().total, 0);
+    assert_eq!(store.list_grants(org, None, Page::default()).await.unwrap().total, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -35,7 +35,8 @@ struct Column {
 async fn tables(connection: &mut PgConnection) -> BTreeMap<String, Vec<Column>> {
     let rows = sqlx::query(
         "select table_name::text as \"table\", column_name::text as name, data_type::text as kind
-         from information_schema.columns where table_schema = current_schema() order by table_name, ordinal_position",
+         from information_schema.columns join information_schema.tables using (table_schema, table_name)
+         where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name, ordinal_position",
     )
     .fetch_all(connection)
     .await

@@ -274,7 +274,11 @@ async fn human_busy_times_are_found_by_indexes() {
     let bridge = include_str!("../../src/read/bridge.rs");
     let due = plan(&bench, bridge, "WITH due AS MATERIALIZED", &["5", "9", "3"]).await;
     uses(&due, &["calendar_connections_due", "calendar_connections_pk"]);
-    let grants =
-        plan(&bench, bridge, "SELECT g.id, g.human_id, g.audience, g.version, g.created_at, g", &[ORG, "9", "0"]);
+    let grants = plan(
+        &bench,
+        bridge,
+        "SELECT g.id, g.human_id, g.audience, g.version, g.created_at, g",
+        &[ORG, "null", "9", "0"],
+    );
     uses(&grants.await, &["availability_grant_sources_pk", "availability_grant_agents_pk"]);
 }

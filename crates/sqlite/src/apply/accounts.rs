@@ -11,7 +11,7 @@ use kalends_rows::{SealedChangeSet, reply_to_json};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::{claims, people};
+use super::{claims, members, people};
 use crate::{
     counts::counts,
     error::{Failure, email_taken, failed, fresh},
@@ -74,8 +74,12 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::UseReset(token) => people::use_reset(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
-            Change::AddOwner { ownership, seen } => people::add_owner(connection, *ownership, *seen).await?,
-            Change::RemoveOwner { user, org, seen } => people::remove_owner(connection, *user, *org, *seen).await?,
+            Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,
+            Change::AddMember { membership, seen } => members::add(connection, membership, *seen).await?,
+            Change::ChangeRole { membership, seen } => members::change_role(connection, membership, *seen).await?,
+            Change::RemoveMember { user, org, seen } => members::remove(connection, *user, *org, *seen).await?,
+            Change::PutInvitation(invitation) => members::put_invitation(connection, invitation).await?,
+            Change::RemoveInvitation { org, id } => members::remove_invitation(connection, *org, *id).await?,
             Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,
             Change::CreateSession { session, seen } => people::create_session(connection, session, *seen).await?,
             Change::SwitchSession { session, at } => people::switch_session(connection, session, *at).await?,
@@ -192,7 +196,10 @@ async fn delete_organization(
     // Nothing more is booked.
     sqlx::query!("delete from booking_pages where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhook_queues where org_id = ?1", id).execute(&mut *connection).await?;
+    // Nobody works in it any more, or joins it.
     sqlx::query!("delete from organization_owners where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from organization_members where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from member_invitations where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("update terms_acceptances set org_id = null where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("insert into account_deletions (org_id, deleted_at) values (?1, ?2)", id, at)
@@ -335,7 +342,7 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&SealedCh
     let rows = json::rows(&rows)?;
     let charged = sqlx::query!(
         r#"insert or fail into usage_counters (org_id, metric, period, used)
-         select unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3 from json_each(?1) where true
+         select unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 3 from jsonb_each(?1) where true
          on conflict (org_id, metric, period) do update set used = used + excluded.used
          returning org_id as "org_id!", metric as "metric!", period as "period!", used as "used!""#,
         rows

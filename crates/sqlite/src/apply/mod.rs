@@ -17,6 +17,7 @@ mod claims;
 mod connections;
 mod event_metadata;
 pub(crate) mod letters;
+mod members;
 mod moves;
 pub(crate) mod outbox;
 mod people;

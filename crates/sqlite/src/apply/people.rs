@@ -1,6 +1,6 @@
-//! Users, the organizations that they own, and their sessions.
+//! Users and their sessions.
 
-use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
+use kalends_accounts::{PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
 use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
@@ -55,46 +55,12 @@ pub(super) async fn update(connection: &mut SqliteConnection, user: &User, seen:
 }
 
 /// Raises the version of the user if it is the one that the decision saw.
-async fn touch(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
+pub(super) async fn touch(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
     let id = user.uuid();
     let touched = sqlx::query!("update users set version = version + 1 where id = ?1 and version = ?2", id, seen.0)
         .execute(connection)
         .await?;
     fresh(touched.rows_affected(), 1)
-}
-
-pub(super) async fn add_owner(
-    connection: &mut SqliteConnection,
-    ownership: Ownership,
-    seen: Version,
-) -> Result<(), Failure> {
-    touch(connection, ownership.user, seen).await?;
-    let (org_id, user_id, since) = (ownership.org.uuid(), ownership.user.uuid(), ownership.since.as_micros());
-    let added = sqlx::query!(
-        "insert into organization_owners (org_id, user_id, owned_since)
-         select o.id, ?2, ?3 from organizations o where o.id = ?1
-         on conflict (org_id) do nothing",
-        org_id,
-        user_id,
-        since
-    )
-    .execute(connection)
-    .await?;
-    fresh(added.rows_affected(), 1)
-}
-
-pub(super) async fn remove_owner(
-    connection: &mut SqliteConnection,
-    user: UserId,
-    org: OrgId,
-    seen: Version,
-) -> Result<(), Failure> {
-    touch(connection, user, seen).await?;
-    let (org_id, user_id) = (org.uuid(), user.uuid());
-    let removed = sqlx::query!("delete from organization_owners where org_id = ?1 and user_id = ?2", org_id, user_id)
-        .execute(connection)
-        .await?;
-    fresh(removed.rows_affected(), 1)
 }
 
 pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen: Version) -> Result<(), Failure> {
@@ -103,6 +69,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
         sqlx::query!("delete from users where id = ?1 and version = ?2", id, seen.0).execute(&mut *connection).await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from organization_owners where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from organization_members where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from password_resets where user_id = ?1", id).execute(&mut *connection).await?;

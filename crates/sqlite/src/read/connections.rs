@@ -5,7 +5,7 @@ use kalends_bridge::{
     Connection, Fence, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, UserId};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -36,15 +36,22 @@ impl Connections for SqliteStore {
         .transpose()
     }
 
-    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
-        let org_id = org.uuid();
+    async fn list_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+        page: Page,
+    ) -> Result<Listed<Connection>, StoreError> {
+        let (org_id, human) = (org.uuid(), human.map(UserId::uuid));
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 ConnectionRow,
                 "select org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error,
                     failures, version, created_at, updated_at
-                 from calendar_connections where org_id = ?1 order by created_at, id limit ?2 offset ?3",
+                 from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)
+                 order by created_at, id limit ?3 offset ?4",
                 org_id,
+                human,
                 page.limit,
                 page.offset
             )
@@ -53,11 +60,15 @@ impl Connections for SqliteStore {
             .map_err(store_error)?;
             let total = match page.total_if_known(rows.len()) {
                 Some(total) => total,
-                None => sqlx::query_scalar!("select count(*) from calendar_connections where org_id = ?1", org_id)
-                    .fetch_one(&mut *snapshot)
-                    .await
-                    .map(count)
-                    .map_err(store_error)?,
+                None => sqlx::query_scalar!(
+                    "select count(*) from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)",
+                    org_id,
+                    human
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
             };
             let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
@@ -170,7 +181,7 @@ async fn claim(
     let claimed = json::rows(&claimed).map_err(store_error)?;
     sqlx::query!(
         "update calendar_connections set due_at = ?2, claimed_until = ?2, fence = fence + 1, asked_at = null
-         where (org_id, id) in (select unhex(value ->> 0), unhex(value ->> 1) from json_each(?1))",
+         where (org_id, id) in (select unhex(value ->> 0), unhex(value ->> 1) from jsonb_each(?1))",
         claimed,
         until
     )

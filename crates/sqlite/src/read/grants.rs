@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bridge::{Grant, ports::Grants};
-use kalends_kernel::{GrantId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{GrantId, Listed, OrgId, Page, StoreError, UserId};
 
 use super::count;
 use crate::{SqliteStore, error::store_error, rows::GrantRow};
@@ -29,8 +29,8 @@ impl Grants for SqliteStore {
         .transpose()
     }
 
-    async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError> {
-        let org_id = org.uuid();
+    async fn list_grants(&self, org: OrgId, human: Option<UserId>, page: Page) -> Result<Listed<Grant>, StoreError> {
+        let (org_id, human) = (org.uuid(), human.map(UserId::uuid));
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 ListedGrant,
@@ -39,8 +39,10 @@ impl Grants for SqliteStore {
                         where s.org_id = ?1 and s.grant_id = g.id) as "sources: String",
                     (select group_concat(hex(a.agent_id)) from availability_grant_agents a
                         where a.org_id = ?1 and a.grant_id = g.id) as "agents: String"
-                 from availability_grants g where g.org_id = ?1 order by g.created_at, g.id limit ?2 offset ?3"#,
+                 from availability_grants g where g.org_id = ?1 and (?2 is null or g.human_id = ?2)
+                 order by g.created_at, g.id limit ?3 offset ?4"#,
                 org_id,
+                human,
                 page.limit,
                 page.offset
             )
@@ -49,11 +51,15 @@ impl Grants for SqliteStore {
             .map_err(store_error)?;
             let total = match page.total_if_known(rows.len()) {
                 Some(total) => total,
-                None => sqlx::query_scalar!("select count(*) from availability_grants where org_id = ?1", org_id)
-                    .fetch_one(&mut *snapshot)
-                    .await
-                    .map(count)
-                    .map_err(store_error)?,
+                None => sqlx::query_scalar!(
+                    "select count(*) from availability_grants where org_id = ?1 and (?2 is null or human_id = ?2)",
+                    org_id,
+                    human
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
             };
             let data = rows.into_iter().map(|row| row.into_domain(org)).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })

@@ -1,13 +1,17 @@
-//! Users, and the organizations that they own.
+//! Users, their memberships, and invitations to become a member.
 
 use async_trait::async_trait;
-use kalends_accounts::{Email, Ownership, User, ports::People};
+use kalends_accounts::{
+    Email, MemberInvitation, Membership, TokenHash, User,
+    ports::{MemberInvitations, People},
+};
 use kalends_kernel::{OrgId, StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{OwnerRow, UserRow},
+    rows::{InvitationRow, MemberRow, MembershipRow, UserRow},
 };
 
 #[async_trait]
@@ -42,34 +46,104 @@ impl People for SqliteStore {
         .transpose()
     }
 
-    async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError> {
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
         let id = user.uuid();
         sqlx::query_as!(
-            OwnerRow,
-            "select w.org_id, w.user_id, w.owned_since
-             from organization_owners w cross join organizations o on o.id = w.org_id
-             where w.user_id = ?1 order by w.owned_since, w.org_id",
+            MembershipRow,
+            r#"select org_id as "org_id!: Vec<u8>", user_id as "user_id!: Vec<u8>", role as "role!: String",
+                since as "since!: i64"
+             from memberships cross join organizations o on o.id = org_id
+             where user_id = ?1 order by since, org_id"#,
             id
         )
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?
         .into_iter()
-        .map(OwnerRow::into_domain)
+        .map(MembershipRow::into_domain)
         .collect()
     }
 
-    async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError> {
+    async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {
         let org_id = org.uuid();
         sqlx::query_as!(
-            OwnerRow,
-            "select org_id, user_id, owned_since from organization_owners where org_id = ?1",
+            MemberRow,
+            r#"select org_id as "org_id!: Vec<u8>", role as "role!: String", since as "since!: i64", u.id, u.email,
+                u.email_verified_at, u.name, u.password_hash, u.version, u.created_at, u.updated_at
+             from memberships cross join users u on u.id = user_id
+             where org_id = ?1 order by since, user_id"#,
+            org_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?
+        .into_iter()
+        .map(MemberRow::into_domain)
+        .collect()
+    }
+
+    async fn owner_of(&self, org: OrgId) -> Result<Option<Membership>, StoreError> {
+        let org_id = org.uuid();
+        sqlx::query_as!(
+            MembershipRow,
+            r#"select org_id as "org_id!: Vec<u8>", user_id as "user_id!: Vec<u8>", role as "role!: String",
+                since as "since!: i64"
+             from memberships where org_id = ?1 and role = 'owner' order by since, user_id limit 1"#,
             org_id
         )
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(OwnerRow::into_domain)
+        .map(MembershipRow::into_domain)
         .transpose()
+    }
+}
+
+#[async_trait]
+impl MemberInvitations for SqliteStore {
+    async fn invitations_of(&self, org: OrgId) -> Result<Vec<MemberInvitation>, StoreError> {
+        let org_id = org.uuid();
+        sqlx::query_as!(
+            InvitationRow,
+            "select id, org_id, email, role, token_hash, invited_by, created_at, expires_at
+             from member_invitations where org_id = ?1 order by created_at, id",
+            org_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?
+        .into_iter()
+        .map(InvitationRow::into_domain)
+        .collect()
+    }
+
+    async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError> {
+        let token = token.0.as_slice();
+        sqlx::query_as!(
+            InvitationRow,
+            "select i.id, i.org_id, i.email, i.role, i.token_hash, i.invited_by, i.created_at, i.expires_at
+             from member_invitations i cross join organizations o on o.id = i.org_id
+             where i.token_hash = ?1",
+            token
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?
+        .map(InvitationRow::into_domain)
+        .transpose()
+    }
+
+    async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let now = now.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from member_invitations where rowid in (
+                select rowid from member_invitations where expires_at <= ?1 limit ?2)",
+            now,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
     }
 }

@@ -1,7 +1,7 @@
 //! Claims on organizations.
 
 use kalends_accounts::{
-    AddressHash, Change, Claim, ClaimError, ClaimState, Code, Ownership, RevocationToken, Revoked, Rivals, TokenHash,
+    AddressHash, Change, Claim, ClaimError, ClaimState, Code, Membership, RevocationToken, Revoked, Rivals, TokenHash,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{ClaimId, OrgId, Page, UserId, Version};
@@ -254,10 +254,10 @@ pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
             let (scene, org, seen) = (scene.clone(), organization.id, ada.version);
             async move {
                 let claim = held.take_effect(false, due).unwrap();
-                let ownership = Ownership { user: claim.user, org, since: due };
+                let membership = Membership::owner(claim.user, org, due);
                 let changes = ChangeSet::new(org)
                     .account(Change::UpdateClaim { claim, seen: held.version })
-                    .account(Change::AddOwner { ownership, seen })
+                    .account(Change::AddOwner { membership, seen })
                     .audit(scene.make.audit_entry(org));
                 scene.try_commit(changes).await
             }
@@ -268,7 +268,7 @@ pub async fn a_claim_takes_effect_once(store: &StoreUnderTest) {
         }
         assert_eq!(successes(&outcomes), 1);
         let owner = scene.store.owner_of(organization.id).await.unwrap();
-        assert_eq!(owner, Some(Ownership { user: ada.id, org: organization.id, since: due }));
+        assert_eq!(owner, Some(Membership::owner(ada.id, organization.id, due)));
         assert_eq!(scene.inspect.audit_entries(organization.id).await.len(), 1);
         assert_eq!(scene.store.find_user(ada.id).await.unwrap().unwrap().version, ada.version.next());
     }

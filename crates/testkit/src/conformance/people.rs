@@ -1,6 +1,6 @@
-//! Users, the organizations that they own, and their sessions.
+//! Users, the organizations that they found, and their sessions.
 
-use kalends_accounts::{Change, Email, Ownership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
+use kalends_accounts::{Change, Email, Membership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{OrgId, SessionId, UserId, Version};
 use kalends_time::{SignedDuration, Timestamp};
@@ -29,7 +29,7 @@ impl Scene {
 
     /// The change that makes the user, at the current version, the organization's owner.
     async fn adding(&self, user: UserId, org: OrgId, since: Timestamp) -> Change {
-        Change::AddOwner { ownership: Ownership { user, org, since }, seen: self.user_now(user).await.version }
+        Change::AddOwner { membership: Membership::owner(user, org, since), seen: self.user_now(user).await.version }
     }
 
     /// Stores a session of the user.
@@ -74,7 +74,7 @@ pub async fn people_round_trip(store: &StoreUnderTest) {
     let stranger = scene.make.user();
     assert_eq!(scene.store.find_user(stranger.id).await.unwrap(), None);
     assert_eq!(scene.store.find_user_by_email(&stranger.email).await.unwrap(), None);
-    assert_eq!(scene.store.owned_by(full.id).await.unwrap(), []);
+    assert_eq!(scene.store.memberships_of(full.id).await.unwrap(), []);
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap(), None);
 }
 
@@ -122,8 +122,8 @@ pub async fn an_address_belongs_to_one_user(store: &StoreUnderTest) {
     }
 }
 
-/// An organization has one owner. The user's version rises with every change of ownership, and guards it.
-pub async fn an_organization_has_one_owner(store: &StoreUnderTest) {
+/// An organization gets its first owner once. The user's version rises with every change of ownership, and guards it.
+pub async fn an_organization_gets_its_first_owner_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (ada, bob) = (scene.user().await, scene.user().await);
@@ -139,24 +139,23 @@ pub async fn an_organization_has_one_owner(store: &StoreUnderTest) {
         assert_refused!(refused, CommitError::Stale);
         assert_eq!(scene.user_now(bob.id).await, bob, "{why}");
     }
-    let stale =
-        Change::AddOwner { ownership: Ownership { user: ada.id, org: other.org, since: early }, seen: ada.version };
+    let stale = Change::AddOwner { membership: Membership::owner(ada.id, other.org, early), seen: ada.version };
     assert_refused!(scene.try_commit(scene.changes().account(stale)).await, CommitError::Stale);
     scene.commit(scene.changes().account(scene.adding(ada.id, other.org, early).await)).await;
 
-    let owned = |org, since| Ownership { user: ada.id, org, since };
+    let owned = |org, since| Membership::owner(ada.id, org, since);
     let both = [owned(other.org, early), owned(scene.org, late)];
-    assert_eq!(scene.store.owned_by(ada.id).await.unwrap(), both, "the longest owned first");
-    assert_eq!(scene.store.owned_by(bob.id).await.unwrap(), []);
+    assert_eq!(scene.store.memberships_of(ada.id).await.unwrap(), both, "the longest owned first");
+    assert_eq!(scene.store.memberships_of(bob.id).await.unwrap(), []);
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap(), Some(both[1]));
 
     let seen = scene.user_now(ada.id).await.version;
-    let giving_up = |user, seen| scene.changes().account(Change::RemoveOwner { user, org: scene.org, seen });
+    let giving_up = |user, seen| scene.changes().account(Change::RemoveMember { user, org: scene.org, seen });
     assert_refused!(scene.try_commit(giving_up(ada.id, ada.version)).await, CommitError::Stale);
     assert_refused!(scene.try_commit(giving_up(bob.id, bob.version)).await, CommitError::Stale);
-    assert_eq!(scene.store.owned_by(ada.id).await.unwrap(), both);
+    assert_eq!(scene.store.memberships_of(ada.id).await.unwrap(), both);
     scene.commit(giving_up(ada.id, seen)).await;
-    assert_eq!(scene.store.owned_by(ada.id).await.unwrap(), both[..1]);
+    assert_eq!(scene.store.memberships_of(ada.id).await.unwrap(), both[..1]);
     assert_eq!(scene.user_now(ada.id).await.version, seen.next());
     assert_refused!(scene.try_commit(giving_up(ada.id, seen.next())).await, CommitError::Stale);
 }
@@ -194,14 +193,14 @@ pub async fn organizations_are_given_up_one_at_a_time(store: &StoreUnderTest) {
     let seen = scene.user_now(user.id).await.version;
     let outcomes = race(TASKS, |index| {
         let (scene, org, user) = (scene.clone(), orgs[index], user.id);
-        async move { scene.try_commit(ChangeSet::new(org).account(Change::RemoveOwner { user, org, seen })).await }
+        async move { scene.try_commit(ChangeSet::new(org).account(Change::RemoveMember { user, org, seen })).await }
     })
     .await;
     assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
-    assert_eq!(scene.store.owned_by(user.id).await.unwrap().len(), TASKS - 1);
+    assert_eq!(scene.store.memberships_of(user.id).await.unwrap().len(), TASKS - 1);
 }
 
-/// A deleted user's sessions and ownerships are deleted too; those of others stay.
+/// A deleted user's sessions and memberships are deleted too; those of others stay.
 pub async fn a_deleted_user_leaves_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -314,7 +313,7 @@ pub async fn sessions_end_with_their_organization(store: &StoreUnderTest) {
     assert_eq!(scene.session_now(there.id).await, Some(there));
     assert_eq!(scene.session_now(nowhere.id).await, Some(nowhere));
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap(), None);
-    let owned = scene.store.owned_by(user.id).await.unwrap();
+    let owned = scene.store.memberships_of(user.id).await.unwrap();
     assert_eq!(owned.iter().map(|owned| owned.org).collect::<Vec<_>>(), [other.org]);
 
     // Later changes for it are refused.

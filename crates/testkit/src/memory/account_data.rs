@@ -159,7 +159,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.letters, limit, |((by, _), _)| of(by))
                 + remove!(state.letter_records, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
-                + remove!(state.owners, limit, |(by, _)| of(by))
+                + remove!(state.members, limit, |((by, _), _)| of(by))
+                + remove!(state.invitations, limit, |((by, _), _)| of(by))
                 + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))
         }))
     }

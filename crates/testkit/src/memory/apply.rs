@@ -262,7 +262,8 @@ impl State {
                 self.booking_pages.retain(|(by, _), _| by != org);
                 self.links.retain(|(by, _), _| by != org);
                 self.connections.retain(|(by, _), _| by != org);
-                self.owners.remove(org);
+                self.members.retain(|(by, _), _| by != org);
+                self.invitations.retain(|(by, _), _| by != org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);
                 self.revoked_keys.retain(|_, key| key.org != *org);
@@ -278,7 +279,11 @@ impl State {
             | Change::CreateUser(_)
             | Change::UpdateUser { .. }
             | Change::AddOwner { .. }
-            | Change::RemoveOwner { .. }
+            | Change::AddMember { .. }
+            | Change::ChangeRole { .. }
+            | Change::RemoveMember { .. }
+            | Change::PutInvitation(_)
+            | Change::RemoveInvitation { .. }
             | Change::DeleteUser { .. }
             | Change::CreateSession { .. }
             | Change::SwitchSession { .. }

@@ -1,10 +1,10 @@
-//! Users, the organizations that they own, and their sessions.
+//! Users, their memberships, invitations of members, and sessions.
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, Ownership, PasswordReset, Session, SessionEnd, TokenHash, User,
+    Change, Email, MemberInvitation, Membership, PasswordReset, Role, Session, SessionEnd, TokenHash, User,
     oauth::KnownIdentity,
-    ports::{PasswordResets, People, Sessions},
+    ports::{MemberInvitations, PasswordResets, People, Sessions},
 };
 use kalends_app::ports::CommitError;
 use kalends_kernel::{OrgId, SessionId, StoreError, UserId, Version};
@@ -29,24 +29,42 @@ impl State {
                 self.check_address_of(user)?;
                 self.seen_user(user.id, *seen)?.clone_from(user);
             }
-            Change::AddOwner { ownership, seen } => {
-                self.touch(ownership.user, *seen)?;
-                if !self.organizations.contains_key(&ownership.org) || self.owners.contains_key(&ownership.org) {
+            Change::AddOwner { membership, seen } => {
+                self.touch(membership.user, *seen)?;
+                if self.members.keys().any(|(org, _)| *org == membership.org) {
                     return Err(CommitError::Stale);
                 }
-                self.owners.insert(ownership.org, *ownership);
+                self.add_member(*membership)?;
             }
-            Change::RemoveOwner { user, org, seen } => {
-                self.touch(*user, *seen)?;
-                let owner = self.owners.remove(org).map(|ownership| ownership.user);
-                if owner != Some(*user) {
+            Change::AddMember { membership, seen } => {
+                self.touch(membership.user, *seen)?;
+                self.add_member(*membership)?;
+            }
+            Change::ChangeRole { membership, seen } => {
+                self.touch(membership.user, *seen)?;
+                let row = self.members.get_mut(&(membership.org, membership.user)).ok_or(CommitError::Stale)?;
+                row.role = membership.role;
+                let mut others = self.members.values().filter(|member| member.org == membership.org);
+                if !others.any(|member| member.role == Role::Owner) {
                     return Err(CommitError::Stale);
                 }
+            }
+            Change::RemoveMember { user, org, seen } => {
+                self.touch(*user, *seen)?;
+                self.members.remove(&(*org, *user)).ok_or(CommitError::Stale)?;
+            }
+            Change::PutInvitation(invitation) => {
+                self.organizations.get(&invitation.org).ok_or(CommitError::Stale)?;
+                self.invitations.retain(|_, other| (other.org, &other.email) != (invitation.org, &invitation.email));
+                self.invitations.insert((invitation.org, invitation.id), invitation.clone());
+            }
+            Change::RemoveInvitation { org, id } => {
+                self.invitations.remove(&(*org, *id)).ok_or(CommitError::Stale)?;
             }
             Change::DeleteUser { user, seen } => {
                 self.seen_user(*user, *seen)?;
                 self.users.remove(user);
-                self.owners.retain(|_, ownership| ownership.user != *user);
+                self.members.retain(|(_, member), _| member != user);
                 self.sessions.retain(|_, session| session.user != *user);
                 self.claims.retain(|_, claim| claim.user != *user);
                 self.identities.retain(|known| known.user != *user);
@@ -104,6 +122,11 @@ impl State {
         Ok(())
     }
 
+    fn add_member(&mut self, membership: Membership) -> Result<(), CommitError> {
+        self.organizations.get(&membership.org).ok_or(CommitError::Stale)?;
+        create(self.members.entry((membership.org, membership.user)), &membership).map_err(|_| CommitError::Stale)
+    }
+
     /// An address belongs to one user.
     fn check_address_of(&self, user: &User) -> Result<(), CommitError> {
         let taken = self.users.values().any(|other| other.id != user.id && other.email == user.email);
@@ -121,17 +144,45 @@ impl People for MemoryStore {
         Ok(self.state().users.values().find(|user| user.email == *email).cloned())
     }
 
-    async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError> {
+    async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
         let state = self.state();
-        let owned = state.owners.values().filter(|ownership| ownership.user == user);
-        let mut owned: Vec<_> =
-            owned.filter(|ownership| state.organizations.contains_key(&ownership.org)).copied().collect();
-        owned.sort_by_key(|ownership| (ownership.since, ownership.org));
-        Ok(owned)
+        let all = state.members.values().filter(|member| member.user == user);
+        let mut all: Vec<_> = all.filter(|member| state.organizations.contains_key(&member.org)).copied().collect();
+        all.sort_by_key(|member| (member.since, member.org));
+        Ok(all)
     }
 
-    async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError> {
-        Ok(self.state().owners.get(&org).copied())
+    async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {
+        let state = self.state();
+        let all = state.members.values().filter(|member| member.org == org);
+        let mut all: Vec<_> =
+            all.filter_map(|member| Some((*member, state.users.get(&member.user)?.clone()))).collect();
+        all.sort_by_key(|(member, _)| (member.since, member.user));
+        Ok(all)
+    }
+
+    async fn owner_of(&self, org: OrgId) -> Result<Option<Membership>, StoreError> {
+        let state = self.state();
+        let owners = state.members.values().filter(|member| member.org == org && member.role == Role::Owner);
+        Ok(owners.min_by_key(|owner| (owner.since, owner.user)).copied())
+    }
+}
+
+#[async_trait]
+impl MemberInvitations for MemoryStore {
+    async fn invitations_of(&self, org: OrgId) -> Result<Vec<MemberInvitation>, StoreError> {
+        let state = self.state();
+        let mut all: Vec<_> = state.invitations.values().filter(|invitation| invitation.org == org).cloned().collect();
+        all.sort_by_key(|invitation| (invitation.created_at, invitation.id));
+        Ok(all)
+    }
+
+    async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError> {
+        Ok(self.state().invitations.values().find(|invitation| invitation.token == token).cloned())
+    }
+
+    async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| remove!(state.invitations, limit, |(_, invitation)| !invitation.holds(now))))
     }
 }
 

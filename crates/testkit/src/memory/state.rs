@@ -6,8 +6,8 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, Organization, Ownership, PasswordReset, ScopedKey,
-    Session, TokenHash, Used, User, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, MemberInvitation, Membership, Organization,
+    PasswordReset, ScopedKey, Session, TokenHash, Used, User, VerificationCode,
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
@@ -22,8 +22,8 @@ use kalends_feeds::{
 };
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
-    EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page, ProposalId,
-    Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
+    PAGE_BYTES_MAX, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint};
 use kalends_plans::Metric;
@@ -47,7 +47,8 @@ pub(super) struct State {
     pub(super) acceptances: Vec<(Option<OrgId>, Acceptance)>,
     pub(super) deletions: BTreeMap<OrgId, Timestamp>,
     pub(super) users: BTreeMap<UserId, User>,
-    pub(super) owners: BTreeMap<OrgId, Ownership>,
+    pub(super) members: BTreeMap<(OrgId, UserId), Membership>,
+    pub(super) invitations: BTreeMap<(OrgId, MemberInvitationId), MemberInvitation>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) resets: BTreeMap<UserId, PasswordReset>,
     /// The use of each allowance, and the organization that it belongs to.

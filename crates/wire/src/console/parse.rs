@@ -1,6 +1,6 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, UserName, Waitlist};
+use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, Role, UserName, Waitlist};
 use kalends_calendars::Patch;
 use kalends_kernel::{FieldErrors, bounded_text};
 
@@ -134,11 +134,13 @@ impl From<&Organization> for Org {
 }
 
 impl Me {
-    /// Builds the answer from the user and the organization that the session is switched to.
-    pub fn new(user: &accounts::User, organization: &Organization) -> Self {
+    /// Builds the answer from the user and the organization that the session is switched to, with the user's role
+    /// there.
+    pub fn new(user: &accounts::User, organization: &Organization, role: Role) -> Self {
         Self {
             user: user.into(),
             org: organization.into(),
+            role: role.as_str(),
             plan: organization.plan.public_name(),
             accepted_terms_version: organization.accepted.as_ref().map(|accepted| accepted.version.clone()),
         }

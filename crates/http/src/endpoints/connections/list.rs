@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the connected calendar accounts, oldest first.
+/// Lists the calendar accounts that you connected, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections",

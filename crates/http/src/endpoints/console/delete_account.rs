@@ -4,9 +4,9 @@ use crate::{Service, error::ApiError, extract::Caller, reply::Ended};
 
 /// Deletes the organization that the session is switched to, with all of its data, permanently.
 ///
-/// When the answer arrives, none of its keys is accepted anymore, and all of your sessions end. If you own another
-/// organization, your account stays. Otherwise it is deleted too. Within a minute, nothing is left except the record
-/// of accepted terms, which does not show whose it was.
+/// Only an owner can do this. When the answer arrives, none of its keys is accepted anymore, and all of your sessions
+/// end. Members who belong to another organization keep their account, and so do you. All others are deleted too. Within
+/// a minute, nothing is left except the record of accepted terms, which does not show whose it was.
 #[utoipa::path(
     delete,
     path = "/v1/auth/account",

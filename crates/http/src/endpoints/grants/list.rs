@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the grants by which human calendars count as busy for agents, oldest first.
+/// Lists your grants, by which your calendars count as busy for agents, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/availability-grants",

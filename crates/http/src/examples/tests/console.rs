@@ -66,6 +66,7 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let body = json!({ "agent_id": agent, "label": "field radio" });
     story.ask(&op::CREATE_KEY_FROM_CONSOLE).by(&token).send(body).record().await;
     let key = text(&story.ask(&op::REGENERATE_KEY).by(&token).record().await, "/key");
+    with_a_second_pair_of_eyes(story, &token).await;
     story.ask(&op::EXPORT).by(&token).record().await;
     let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
     story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).record().await;
@@ -74,4 +75,23 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let reset = mail.split_once("/reset#").unwrap().1.split_whitespace().next().unwrap();
     story.ask(&op::RESET_PASSWORD).send(json!({ "token": reset, "password": LAST_PASSWORD })).record().await;
     Owned { org, key, agent, calendar }
+}
+
+/// Invites a colleague, who joins, gets another role and leaves.
+async fn with_a_second_pair_of_eyes(story: &mut Story, owner: &str) {
+    let body = json!({ "email": "annie@example.com", "role": "viewer" });
+    story.ask(&op::INVITE_MEMBER).by(owner).send(body).record().await;
+    story.deliver_mail().await;
+    let mail = story.last_mail().await;
+    let invitation = mail.split_once("/invitations#").unwrap().1.split_whitespace().next().unwrap();
+    let body = json!({
+        "email": "annie@example.com", "password": PASSWORD, "name": "Annie Cannon", "tos_version": "2026-01-01"
+    });
+    let colleague = text(&story.ask(&op::CONSOLE_SIGN_UP).send(body).done().await, "/user/id");
+    let enter = json!({ "email": "annie@example.com", "password": PASSWORD });
+    let token = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");
+    story.ask(&op::ACCEPT_INVITATION).by(&token).send(json!({ "token": invitation })).record().await;
+    story.ask(&op::LIST_MEMBERS).by(owner).record().await;
+    story.ask(&op::UPDATE_MEMBER).of(&colleague).by(owner).send(json!({ "role": "member" })).record().await;
+    story.ask(&op::DELETE_MEMBER).of(&colleague).by(owner).record().await;
 }

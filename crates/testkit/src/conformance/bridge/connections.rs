@@ -71,11 +71,17 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
     }
     other.connected(&[]).await;
     for offset in 0..6 {
-        let listed = scene.store.list_connections(scene.org, Page { limit: 2, offset }).await.unwrap();
+        let listed = scene.store.list_connections(scene.org, None, Page { limit: 2, offset }).await.unwrap();
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
-    assert_eq!(other.store.list_connections(other.org, LARGEST_PAGE).await.unwrap().total, 1);
+    assert_eq!(other.store.list_connections(other.org, None, LARGEST_PAGE).await.unwrap().total, 1);
+    let human = made[1].human;
+    let theirs: Vec<_> = made.into_iter().filter(|connection| connection.human == human).collect();
+    let listed = scene.store.list_connections(scene.org, Some(human), LARGEST_PAGE).await.unwrap();
+    assert_eq!((listed.total, listed.data), (theirs.len() as u64, theirs));
+    let nobody = scene.store.list_connections(scene.org, Some(scene.make.user().id), LARGEST_PAGE).await.unwrap();
+    assert_eq!((nobody.total, nobody.data), (0, vec![]));
 }
 
 /// Label, tokens and pause are written only at the version that was seen. If several callers write at once, one
@@ -141,7 +147,7 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     let left = kalends_bridge::Grant { sources: vec![others[0].id], ..both.clone() };
     assert_eq!(scene.grant_now(&both).await, Some(left.clone()));
     assert_eq!(scene.grant_now(&other).await.as_ref(), Some(&other));
-    let listed = scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap();
+    let listed = scene.store.list_grants(scene.org, None, LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (vec![left, other], 2));
     assert_eq!(scene.counting(&calendar).await, super::sources(&others));
     assert_eq!(scene.known_calendars(&kept).await.len(), 1);
@@ -192,7 +198,7 @@ pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest)
     assert_eq!(claimed, [made[1].2.id]);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
     assert_eq!((scene.link_now(link).await, scene.known_calendars(connection).await), (None, vec![]));
-    assert_eq!(scene.store.list_grants(org, LARGEST_PAGE).await.unwrap().total, 0);
+    assert_eq!(scene.store.list_grants(org, None, LARGEST_PAGE).await.unwrap().total, 0);
     assert_eq!(scene.human_sources(&[calendar]).await.len(), 0);
     assert_eq!(scene.store.connections_of(org, &[calendars[0].id]).await.unwrap(), []);
     assert_eq!(scene.grant_now(&grants[0]).await, None);
@@ -214,5 +220,5 @@ pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest)
     assert_eq!(other.link_of(link.secret).await.as_ref(), Some(link));
     assert_eq!(other.connection_now(connection).await.as_ref(), Some(connection));
     assert_eq!(other.counting(calendar).await, super::sources(calendars));
-    assert_eq!(other.store.list_grants(other.org, LARGEST_PAGE).await.unwrap().data, grants.to_vec());
+    assert_eq!(other.store.list_grants(other.org, None, LARGEST_PAGE).await.unwrap().data, grants.to_vec());
 }

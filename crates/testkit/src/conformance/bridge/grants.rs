@@ -37,11 +37,17 @@ pub async fn grants_round_trip(store: &StoreUnderTest) {
         assert_eq!(other.grant_now(grant).await, None);
     }
     for offset in 0..6 {
-        let listed = scene.store.list_grants(scene.org, Page { limit: 2, offset }).await.unwrap();
+        let listed = scene.store.list_grants(scene.org, None, Page { limit: 2, offset }).await.unwrap();
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
-    assert_eq!(other.store.list_grants(other.org, LARGEST_PAGE).await.unwrap().total, 0);
+    assert_eq!(other.store.list_grants(other.org, None, LARGEST_PAGE).await.unwrap().total, 0);
+    let human = made[1].human;
+    let theirs: Vec<_> = made.iter().filter(|grant| grant.human == human).cloned().collect();
+    let listed = scene.store.list_grants(scene.org, Some(human), LARGEST_PAGE).await.unwrap();
+    assert_eq!((listed.total, listed.data), (theirs.len() as u64, theirs));
+    let nobody = scene.store.list_grants(scene.org, Some(scene.make.user().id), LARGEST_PAGE).await.unwrap();
+    assert_eq!((nobody.total, nobody.data), (0, vec![]));
 
     let delete = || vec![Change::DeleteGrant { org: scene.org, grant: made[0].id }];
     let theirs = vec![Change::DeleteGrant { org: other.org, grant: made[0].id }];
@@ -49,7 +55,7 @@ pub async fn grants_round_trip(store: &StoreUnderTest) {
     scene.bridge(delete()).await.unwrap();
     assert_eq!(scene.grant_now(&made[0]).await, None);
     assert_refused!(scene.bridge(delete()).await, CommitError::Stale);
-    assert_eq!(scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap().data, made[1..]);
+    assert_eq!(scene.store.list_grants(scene.org, None, LARGEST_PAGE).await.unwrap().data, made[1..]);
 }
 
 /// A grant needs calendars that all exist and belong to the organization.
@@ -303,6 +309,6 @@ pub async fn no_grant_outlives_its_calendars(store: &StoreUnderTest) {
         .await;
         assert!(outcomes[0].is_ok(), "{outcomes:?}");
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
-        assert_eq!(scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap().data, []);
+        assert_eq!(scene.store.list_grants(scene.org, None, LARGEST_PAGE).await.unwrap().data, []);
     }
 }

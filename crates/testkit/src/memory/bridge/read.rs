@@ -16,7 +16,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::HumanSource;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
 };
 use kalends_time::{Span, Timestamp};
 
@@ -84,9 +84,18 @@ impl Connections for MemoryStore {
         Ok(self.state().connections.get(&(org, connection)).map(|row| row.connection.clone()))
     }
 
-    async fn list_connections(&self, org: OrgId, page: Page) -> Result<Listed<Connection>, StoreError> {
+    async fn list_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+        page: Page,
+    ) -> Result<Listed<Connection>, StoreError> {
         let state = self.state();
-        let of = state.connections.values().map(|row| &row.connection).filter(|connection| connection.org == org);
+        let of = state
+            .connections
+            .values()
+            .map(|row| &row.connection)
+            .filter(|connection| connection.org == org && human.is_none_or(|human| connection.human == human));
         Ok(page_of(of, |connection| (connection.created_at, connection.id), page))
     }
 
@@ -137,9 +146,10 @@ impl Grants for MemoryStore {
         Ok(self.state().grants.get(&(org, grant)).cloned())
     }
 
-    async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError> {
+    async fn list_grants(&self, org: OrgId, human: Option<UserId>, page: Page) -> Result<Listed<Grant>, StoreError> {
         let state = self.state();
-        let of = state.grants.values().filter(|grant| grant.org == org);
+        let of =
+            state.grants.values().filter(|grant| grant.org == org && human.is_none_or(|human| grant.human == human));
         Ok(page_of(of, |grant| (grant.created_at, grant.id), page))
     }
 }

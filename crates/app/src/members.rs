@@ -1,0 +1,274 @@
+//! The members of an organization: invitations by mail, roles, and leaving.
+//!
+//! Each decision about members raises the version of the organization, so that two decisions never rely on the same
+//! members: an organization keeps an owner, and its members stay below their limit.
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Change, Email, INVITATION_REFUSED, MEMBERS_MAX, MemberError, MemberInvitation, Membership, Organization, Role,
+    TokenHash, User, goes_with, owners,
+};
+use kalends_bridge as bridge;
+use kalends_kernel::{FieldError, Foreign, LIMIT_MAX, Listed, MemberInvitationId, OrgId, Page, UserId};
+use kalends_notifications::About;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, audit::Subject, console::human,
+    giving_back::Consent, letters,
+};
+
+/// The members of an organization at one time, as one of them sees it.
+struct Team {
+    organization: Organization,
+    members: Vec<(Membership, User)>,
+    /// The invitations that can be accepted.
+    invitations: Vec<MemberInvitation>,
+    /// The caller's membership.
+    own: Membership,
+}
+
+impl Team {
+    fn member(&self, user: UserId) -> Option<&(Membership, User)> {
+        self.members.iter().find(|(member, _)| member.user == user)
+    }
+
+    fn owners(&self) -> usize {
+        owners(&self.members.iter().map(|(member, _)| *member).collect::<Vec<_>>())
+    }
+
+    /// The change that makes this decision the only one about these members.
+    fn decided(&self) -> Change {
+        let seen = self.organization.version;
+        let organization = Organization { version: seen.next(), ..self.organization.clone() };
+        Change::UpdateOrganization { organization, seen }
+    }
+
+    /// The invitations by `user` to roles above `role`, or all of them. They are withdrawn when the user loses the right
+    /// to grant them.
+    fn withdrawn(&self, user: UserId, role: Option<Role>) -> impl Iterator<Item = Change> {
+        let org = self.organization.id;
+        let theirs = self.invitations.iter().filter(move |invitation| {
+            invitation.invited_by == user && role.is_none_or(|role| role.may_invite(invitation.role).is_err())
+        });
+        theirs.map(move |invitation| Change::RemoveInvitation { org, id: invitation.id })
+    }
+}
+
+impl App {
+    async fn team(&self, actor: &Actor) -> Result<Team, Refusal> {
+        let (_, user) = human(actor)?;
+        let (org, now) = (actor.org(), self.now());
+        // Read first: a decision that was made in the meantime has raised its version.
+        let organization = self.parts.store.find_organization(org).await?.ok_or(Refusal::NotSignedIn)?;
+        let members = self.parts.store.members_of(org).await?;
+        // The caller may have left since the session was checked.
+        let own = members.iter().find(|(member, _)| member.user == user).ok_or(Refusal::NotSignedIn)?.0;
+        let mut invitations = self.parts.store.invitations_of(org).await?;
+        invitations.retain(|invitation| invitation.holds(now));
+        Ok(Team { organization, members, invitations, own })
+    }
+
+    /// The organization's members and open invitations.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the caller has just left.
+    pub async fn list_members(&self, actor: &Actor) -> Result<wire::Members, Refusal> {
+        let team = self.team(actor).await?;
+        Ok(wire::Members {
+            members: team.members.iter().map(|(member, user)| wire::Member::new(member, user)).collect(),
+            invitations: team.invitations.iter().map(wire::MemberInvitation::from).collect(),
+        })
+    }
+
+    /// Invites a person by email to become a member. An earlier invitation of the same address is void.
+    ///
+    /// # Errors
+    /// [`Refusal::Member`] for a role above the caller's own, for a person who is a member, and for an organization that
+    /// is full; [`Refusal::Unverified`]; [`Refusal::TooMany`] if the organization has used up its emails for the hour.
+    pub async fn invite_member(
+        &self,
+        actor: &Actor,
+        email: &Email,
+        role: Role,
+    ) -> Result<Answered<wire::MemberInvitation>, Refusal> {
+        actor.may_invite()?;
+        retry_stale(|| async {
+            let team = self.team(actor).await?;
+            team.own.role.may_invite(role).map_err(Refusal::from)?;
+            if team.members.iter().any(|(_, user)| user.email == *email) {
+                return Err(Refusal::from(MemberError::AlreadyMember).into());
+            }
+            let others = team.invitations.iter().filter(|invitation| invitation.email != *email).count();
+            if team.members.len() + others >= MEMBERS_MAX {
+                return Err(Refusal::from(MemberError::Full).into());
+            }
+            let now = self.now();
+            let (invitation, token) = MemberInvitation::issue(&team.own, email.clone(), role, now, self.entropy());
+            let mut changes = ChangeSet::new(team.organization.id);
+            let by = team.member(team.own.user).map_or("", |(_, user)| user.name.as_str());
+            let page = format!("{}/invitations#{}", self.parts.settings.console_url, token.reveal());
+            let organization = Foreign::new(team.organization.name.as_str());
+            let mail = letters::invites_member(&invitation, &organization, &Foreign::new(by), page);
+            self.write_letter(&mail, About::invitation(invitation.id), now, &mut changes);
+            let answer = Answered::shows(&actor.request, wire::MemberInvitation::from(&invitation), None);
+            let id = invitation.id.to_string();
+            changes.accounts = vec![team.decided(), Change::PutInvitation(invitation)];
+            self.commit_for(actor, None, id, changes, answer).await
+        })
+        .await
+    }
+
+    /// Gives a member another role.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Member`] for a role above the caller's own, and for the last owner.
+    pub async fn update_member(&self, actor: &Actor, id: &str, role: Role) -> Result<Answered<wire::Member>, Refusal> {
+        retry_stale(|| async {
+            let team = self.team(actor).await?;
+            let found = id.parse().ok().and_then(|user| team.member(user));
+            let (member, user) = found.ok_or_else(|| Refusal::missing(Missing::Member, id))?;
+            team.own.role.may_change(member.role, role, team.owners()).map_err(Refusal::from)?;
+            let membership = Membership { role, ..*member };
+            let answer = Answered::shows(&actor.request, wire::Member::new(&membership, user), None);
+            let mut changes = ChangeSet::new(team.organization.id);
+            changes.accounts = vec![Change::ChangeRole { membership, seen: user.version }];
+            changes.accounts.extend(team.withdrawn(user.id, Some(role)));
+            changes.accounts.push(team.decided());
+            self.commit_for(actor, None, user.id.to_string(), changes, answer).await
+        })
+        .await
+    }
+
+    /// Removes a member, which may be the caller, or withdraws an invitation. A user who belongs to no other organization
+    /// is deleted. The calendars that the member connected no longer count, and their consents are revoked.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Member`] for a member whose role is above the caller's own, and for the last
+    /// owner.
+    pub async fn remove_member(self: &Arc<Self>, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
+        let missing = || Refusal::missing(Missing::Member, id);
+        if let Ok(invitation) = id.parse::<MemberInvitationId>() {
+            return self.withdraw_invitation(actor, invitation, id).await;
+        }
+        let user: UserId = id.parse().map_err(|_| missing())?;
+        let (answer, consents) = retry_stale(|| async {
+            let team = self.team(actor).await?;
+            let (member, account) = team.member(user).ok_or_else(missing)?;
+            let leaves = user == team.own.user;
+            team.own.role.may_remove(member.role, leaves, team.owners()).map_err(Refusal::from)?;
+            let (org, seen) = (team.organization.id, account.version);
+            let mut changes = ChangeSet::new(org);
+            changes.accounts.push(Change::RemoveMember { user, org, seen });
+            if goes_with(&self.parts.store.memberships_of(user).await?, org) {
+                // Leaving raised the version.
+                changes.accounts.push(Change::DeleteUser { user, seen: seen.next() });
+            }
+            changes.accounts.extend(team.withdrawn(user, None));
+            changes.accounts.push(team.decided());
+            let consents = self.disconnect(org, user, &mut changes).await?;
+            let answer = Answered::nothing(&actor.request);
+            let answer = self.commit_for(actor, None, user.to_string(), changes, answer).await?;
+            Ok((answer, consents))
+        })
+        .await?;
+        self.give_back(consents).await;
+        Ok(answer)
+    }
+
+    async fn withdraw_invitation(
+        &self,
+        actor: &Actor,
+        id: MemberInvitationId,
+        written: &str,
+    ) -> Result<Answered<()>, Refusal> {
+        retry_stale(|| async {
+            let team = self.team(actor).await?;
+            let found = team.invitations.iter().find(|invitation| invitation.id == id);
+            let invitation = found.ok_or_else(|| Refusal::missing(Missing::Member, written))?;
+            team.own.role.may_invite(invitation.role).map_err(Refusal::from)?;
+            let mut changes = ChangeSet::new(team.organization.id);
+            changes.accounts = vec![Change::RemoveInvitation { org: team.organization.id, id }, team.decided()];
+            self.commit_for(actor, None, id.to_string(), changes, Answered::nothing(&actor.request)).await
+        })
+        .await
+    }
+
+    /// Removes the user's connections and grants from an organization. Returns the consents to revoke.
+    async fn disconnect(&self, org: OrgId, user: UserId, changes: &mut ChangeSet) -> Result<Vec<Consent>, Refusal> {
+        let mut page = Page { limit: LIMIT_MAX, offset: 0 };
+        loop {
+            let Listed { data, total } = self.parts.store.list_grants(org, Some(user), page).await?;
+            changes.bridge.extend(data.iter().map(|grant| bridge::Change::DeleteGrant { org, grant: grant.id }));
+            page.offset += page.limit;
+            if u64::from(page.offset) >= total {
+                break;
+            }
+        }
+        let mut consents = Vec::new();
+        for connection in self.all_connections(org, Some(user)).await? {
+            let (id, seen) = (connection.id, connection.version);
+            changes.bridge.push(bridge::Change::DeleteConnection { org, connection: id, seen });
+            consents.push(self.consent_of(connection).await?);
+        }
+        Ok(consents)
+    }
+
+    /// Makes the caller a member of the organization whose invitation was mailed to their address. This also proves the
+    /// address. The session stays in its organization.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a token that is unknown, used, withdrawn or expired; [`Refusal::Member`] if it was mailed
+    /// to another address, or if the caller is a member.
+    pub async fn accept_invitation(&self, actor: &Actor, token: &str) -> Result<Answered<wire::OwnOrg>, Refusal> {
+        let (_, user) = human(actor)?;
+        let token = TokenHash::of(token);
+        let refused = || Refusal::from(FieldError::new("token", INVITATION_REFUSED));
+        retry_stale(|| async {
+            let now = self.now();
+            let found = self.parts.store.find_invitation(token).await?.filter(|invitation| invitation.holds(now));
+            let invitation = found.ok_or_else(refused)?;
+            let org = invitation.org;
+            let organization = self.parts.store.find_organization(org).await?.ok_or_else(refused)?;
+            let before = self.user(user).await?;
+            let membership = invitation.accept(user, &before.email, now).map_err(Refusal::from)?;
+            if self.parts.store.memberships_of(user).await?.iter().any(|known| known.org == org) {
+                return Err(Refusal::from(MemberError::AlreadyMember).into());
+            }
+            let after = before.proved(now);
+            let answer = Answered::shows(
+                &actor.request,
+                wire::OwnOrg {
+                    org: (&organization).into(),
+                    role: membership.role.as_str(),
+                    member_since: membership.since,
+                    active: false,
+                },
+                None,
+            );
+            let seen = organization.version;
+            let decided = Organization { version: seen.next(), ..organization };
+            let mut changes = ChangeSet::new(org);
+            let proved = after.version;
+            changes.accounts = vec![
+                Change::UpdateUser { user: after, seen: before.version },
+                Change::AddMember { membership, seen: proved },
+                Change::RemoveInvitation { org, id: invitation.id },
+                Change::UpdateOrganization { organization: decided, seen },
+            ];
+            let subject = Subject { org, agent: None, resource: user.to_string() };
+            let prefix = Some(actor.principal.key_prefix.as_str());
+            self.commit(&actor.request, prefix, subject, changes, answer).await
+        })
+        .await
+    }
+
+    /// Removes up to `limit` expired invitations, and returns whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_invitations(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.parts.store.forget_invitations(self.now(), limit).await? < u64::from(limit))
+    }
+}

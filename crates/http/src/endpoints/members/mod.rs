@@ -1,0 +1,18 @@
+//! The members of an organization, and invitations to become one.
+
+mod accept;
+mod delete;
+mod invite;
+mod list;
+mod update;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .routes(routes!(list::list, invite::invite))
+        .routes(routes!(update::update, delete::delete))
+        .routes(routes!(accept::accept))
+}
