@@ -311,7 +311,9 @@ pub(crate) fn invites_member(
                     .foreign(organization)
                     .and(may),
             ),
-            Part::Says("To accept, open this page within 7 days and sign in with this address:".into()),
+            Part::Says(
+                "To join, open this page within 7 days, and sign in or create an account with this address:".into(),
+            ),
             Part::Link(page),
             Part::Says("If you did not expect this, ignore this message: without you nothing happens.".into()),
         ],
