@@ -1,6 +1,6 @@
 //! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
-use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
+use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, Organization, ScopedKey};
 use kalends_kernel::KeyId;
 use kalends_plans::{Feature, Metric};
 
@@ -43,20 +43,26 @@ impl App {
         actor.for_organization()?;
         retry_stale(|| async {
             let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
-            let (org, now) = (organization.id, self.now());
-            let fresh = NewKey::generate(org, organization.key_kind(), now, self.entropy());
-            let body = kalends_wire::RegeneratedKey { key: fresh.text, key_prefix: fresh.key.prefix.clone() };
+            let (fresh, changes) = self.replacing_keys(&organization);
+            let body = kalends_wire::RegeneratedKey { key: fresh.text, key_prefix: fresh.key.prefix };
             let id = fresh.key.id;
-            let mut changes = ChangeSet::new(org);
-            changes.accounts = vec![
-                // If two run at once, the second one sees the key of the first and replaces it.
-                Change::UpdateOrganization { organization: organization.with_other_keys(), seen: organization.version },
-                Change::RevokeOrganizationKeys { org, at: now },
-                Change::CreateKey(fresh.key),
-            ];
             self.commit_for(actor, None, id.to_string(), changes, Answered::shows(&actor.request, body, None)).await
         })
         .await
+    }
+
+    /// A new key of the organization, and the changes that put it in the place of all others except agent keys.
+    pub(crate) fn replacing_keys(&self, organization: &Organization) -> (NewKey, ChangeSet) {
+        let (org, now) = (organization.id, self.now());
+        let fresh = NewKey::generate(org, organization.key_kind(), now, self.entropy());
+        let mut changes = ChangeSet::new(org);
+        changes.accounts = vec![
+            // If two run at once, the second one sees the key of the first and replaces it.
+            Change::UpdateOrganization { organization: organization.with_other_keys(), seen: organization.version },
+            Change::RevokeOrganizationKeys { org, at: now },
+            Change::CreateKey(fresh.key.clone()),
+        ];
+        (fresh, changes)
     }
 
     /// The agent keys, the oldest first.

@@ -315,7 +315,7 @@ pub(crate) fn invites_member(
                 "To join, open this page within 7 days, and sign in or create an account with this address:".into(),
             ),
             Part::Link(page),
-            Part::Says("If you did not expect this, ignore this message: without you nothing happens.".into()),
+            Part::Says("If you did not expect this, ignore this message: nothing happens then.".into()),
         ],
     };
     Mail { until: Some(invitation.expires_at), ..mail.to(&invitation.email) }
@@ -515,6 +515,11 @@ pub(crate) fn uninvited(to: &Email, event: &Gathering, takes_place: bool) -> Mai
     Letter { subject, parts: vec![Part::Says(says)] }.to(to)
 }
 
+/// The page on which the token sets a password.
+pub(crate) fn reset_page(console_url: &str, token: &ResetToken) -> String {
+    format!("{console_url}/reset#{}", token.reveal())
+}
+
 /// How a user sets a new or first password. Anyone with the link can do so, for an hour.
 pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) -> Mail {
     Letter {
@@ -523,7 +528,7 @@ pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) 
             Part::Says(
                 "somebody asked to set a new password for the Kalends account with this address. To do so, open".into(),
             ),
-            Part::Link(format!("{console_url}/reset#{}", token.reveal())),
+            Part::Link(reset_page(console_url, token)),
             Part::Says(
                 "or enter this code where you were asked for it:".into(),
             ),

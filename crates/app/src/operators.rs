@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource, Waitlist,
-    limits_of_operators_own,
+    Action, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, PasswordReset, ResetToken,
+    SignUpSource, User, Waitlist, limits_of_operators_own,
 };
 use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_plans::Plan;
+use kalends_time::Timestamp;
 use serde_json::Value;
 
 use crate::{
     Activation, App, ChangeSet, Missing, Refusal,
     attempt::{Attempt, retry_stale},
+    letters,
 };
 
 /// The parameters of a new organization.
@@ -103,6 +105,80 @@ pub async fn waitlist(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusa
 /// [`Refusal::NotFound`].
 pub async fn activate(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusal> {
     crate::activate(app, org, Activation::Command).await
+}
+
+/// Replaces all keys of an organization, except agent keys, with a new one. Every node accepts the old ones for at most
+/// one more second.
+///
+/// # Errors
+/// [`Refusal::NotFound`].
+pub async fn new_key(app: &Arc<App>, org: OrgId) -> Result<CreatedOrganization, Refusal> {
+    retry_stale(|| async {
+        let missing = || Refusal::missing(Missing::Organization, &org.to_string());
+        let organization = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
+        let (fresh, changes) = app.replacing_keys(&organization);
+        app.commit_command(changes, Action::KeyRegenerate, "org new-key").await?;
+        Ok(CreatedOrganization { org, api_key: fresh.text })
+    })
+    .await
+}
+
+/// Marks the address of a user as proved, where no mail can prove it.
+///
+/// # Errors
+/// [`Refusal::Invalid`] for an address that no user has.
+pub async fn verify_user(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
+    let email = Email::parse("email", email)?;
+    retry_stale(|| async {
+        let (user, org) = user_of(app, &email).await?;
+        if user.email_verified_at.is_some() {
+            return Ok(user);
+        }
+        let proved = user.proved(app.now());
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::UpdateUser { user: proved.clone(), seen: user.version });
+        app.commit_command(changes, Action::UserUpdate, "user verify").await?;
+        Ok(proved)
+    })
+    .await
+}
+
+/// The address of a page on which a user sets a password.
+#[derive(Debug, Clone)]
+pub struct PasswordLink {
+    /// The user.
+    pub user: User,
+    /// The address, which contains the token.
+    pub url: String,
+    /// When it stops working.
+    pub expires_at: Timestamp,
+}
+
+/// Makes a token that sets the password of a user, in place of any earlier one, where no mail can bring it.
+///
+/// # Errors
+/// [`Refusal::Invalid`] for an address that no user has.
+pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink, Refusal> {
+    let email = Email::parse("email", email)?;
+    let token = ResetToken::generate(app.entropy());
+    retry_stale(|| async {
+        let (user, org) = user_of(app, &email).await?;
+        let reset = PasswordReset::issue(&token, user.id, app.now());
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::PutReset(reset));
+        app.commit_command(changes, Action::UserUpdate, "user reset-password").await?;
+        let url = letters::reset_page(&app.parts.settings.console_url, &token);
+        Ok(PasswordLink { user, url, expires_at: reset.expires_at })
+    })
+    .await
+}
+
+/// The user with that address, and the organization whose audit log records what is done for them.
+async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal> {
+    let unknown = || Refusal::from(FieldError::new("email", "is not the address of a user"));
+    let user = app.parts.store.find_user_by_email(email).await?.ok_or_else(unknown)?;
+    let (organization, _) = app.opened_by(user.id, None).await?.ok_or_else(unknown)?;
+    Ok((user, organization.id))
 }
 
 /// Every organization, the oldest first.

@@ -33,6 +33,9 @@ pub(crate) enum Command {
     /// Create and manage organizations. A server may be running.
     #[command(subcommand)]
     Org(OrgCommand),
+    /// Help users of the console where mail does not work. A server may be running.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Manage the keys that encrypt stored fields. A server may be running.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -86,6 +89,26 @@ pub(crate) enum OrgCommand {
     Activate {
         /// The organization.
         org: OrgId,
+    },
+    /// Replace the keys of an organization, but not those of its agents; prints {"org_id","api_key"}. The key is shown
+    /// only once. Servers accept the old ones for one more second.
+    NewKey {
+        /// The organization.
+        org: OrgId,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Mark the address of a user as proved; prints {"user_id","email","email_verified_at"}.
+    Verify {
+        /// The user's email address.
+        email: String,
+    },
+    /// Make a link that sets a user's password once within an hour; prints {"user_id","email","url","expires_at"}.
+    ResetPassword {
+        /// The user's email address.
+        email: String,
     },
 }
 
@@ -186,10 +209,18 @@ mod tests {
     #[test]
     fn the_other_commands_parse() {
         let org = OrgId::from_uuid(Default::default());
-        for line in ["migrate", "config", "openapi", "org list", "keys rotate-master"] {
+        for line in [
+            "migrate",
+            "config",
+            "openapi",
+            "org list",
+            "keys rotate-master",
+            "user verify ada@example.com",
+            "user reset-password ada@example.com",
+        ] {
             assert!(parse(line).is_ok(), "{line}");
         }
-        for command in ["waitlist", "activate"] {
+        for command in ["waitlist", "activate", "new-key"] {
             assert!(parse(&format!("org {command} {org}")).is_ok(), "{command}");
         }
     }
@@ -200,6 +231,8 @@ mod tests {
     #[case("org create --name A --limits {")]
     #[case("org set-plan cal_01h2xcejqtf2nbrexx3vqjhp41 pro")]
     #[case("org set-plan org_1 pro")]
+    #[case("org new-key")]
+    #[case("user verify")]
     #[case("serve --workers-only --no-workers")]
     #[case("--workers-only")]
     #[case("frobnicate")]

@@ -1,12 +1,13 @@
 //! The operator's commands next to a running server.
 
-use crate::fixtures::{agent, agent_with_calendar, wait_until};
+use crate::console::{Human, PASSWORD};
+use crate::fixtures::{agent, agent_with_calendar, has_exactly, wait_until};
 use crate::on_both;
 use futures::future::join_all;
 use kalends_e2e::{Client, Database, Database::Postgres, Server};
 use rstest::rstest;
 use rstest_reuse::apply;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[apply(on_both)]
 #[tokio::test]
@@ -42,7 +43,7 @@ async fn the_waitlist_takes_effect_within_two_seconds(#[case] database: Database
     let (owner, _) = agent_with_calendar(&api).await;
     let ask = || async { api.get("/v1/agents").await };
     let waits = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
-    let since = |printed: &str| serde_json::from_str::<serde_json::Value>(printed).unwrap()["waitlisted_at"].clone();
+    let since = |printed: &str| serde_json::from_str::<Value>(printed).unwrap()["waitlisted_at"].clone();
     assert!(since(&waits).is_string(), "{waits}");
     let again = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
     assert_eq!(since(&again), since(&waits), "an organization that waits already keeps its place");
@@ -67,8 +68,8 @@ async fn organizations_are_created_and_listed(#[case] database: Database) {
     let server = Server::start(database).await;
     let output = server.cli(&["org", "create", "--name", "Acme", "--email", "owner@acme.example"]).await.succeeded();
     assert_eq!(output.stdout.lines().count(), 1, "{output:#?}");
-    let made: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
-    crate::fixtures::has_exactly(&made, &["org_id", "api_key"]);
+    let made: Value = serde_json::from_str(&output.stdout).unwrap();
+    has_exactly(&made, &["org_id", "api_key"]);
     crate::fixtures::is_id(&made["org_id"], "org_");
     let key = made["api_key"].as_str().unwrap();
     assert!(key.strip_prefix("svc_sk_").is_some_and(|random| random.len() == 43), "{key}");
@@ -121,7 +122,7 @@ async fn an_organization_without_a_plan_has_no_limits(#[case] database: Database
     // More concurrent requests than the default number of connections per address.
     let server = Server::start_with(database, &[("KALENDS_MAX_CONNECTIONS", "total=2000,address=1000")]).await;
     let made = server.cli(&["org", "create", "--name", "Own"]).await.succeeded().stdout;
-    let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let made: Value = serde_json::from_str(&made).unwrap();
     let api = server.client(made["api_key"].as_str().unwrap()).impatient();
     assert_eq!(answered_at_once(&api).await, 250);
     let usage = api.get("/v1/usage").await.expect(200);
@@ -217,7 +218,7 @@ async fn the_description_is_printed_as_it_is_served(#[case] database: Database) 
     let server = Server::start_with(database, &[("KALENDS_BASE_URL", "https://calendar.example.com")]).await;
     let served = server.anonymous().get("/openapi.json").await.expect(200);
     let printed = server.cli(&["openapi"]).await.succeeded();
-    let printed: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+    let printed: Value = serde_json::from_str(&printed.stdout).unwrap();
     assert_eq!(printed, served.json);
     assert_eq!(printed["servers"][0]["url"], "https://calendar.example.com");
     // A feed's address begins with the same URL.
@@ -245,5 +246,57 @@ async fn a_bad_configuration_is_reported_in_one_line(#[case] database: Database)
         let output = server.cli_without(&["KALENDS_MASTER_KEY"], &[]).await.failed();
         assert!(output.stderr.contains("KALENDS_MASTER_KEY"), "{output:#?}");
         assert!(output.stderr.trim().lines().count() <= 2, "one clear line: {output:#?}");
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn users_are_helped_where_mail_does_not_work(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let session = server.client(&ada.token);
+    let printed = async |arguments: &[&str]| -> Value {
+        let output = server.cli(arguments).await.succeeded();
+        assert_eq!(output.stdout.lines().count(), 1, "{output:#?}");
+        serde_json::from_str(&output.stdout).unwrap()
+    };
+
+    let verified = printed(&["user", "verify", "Ada@Example.com"]).await;
+    has_exactly(&verified, &["user_id", "email", "email_verified_at"]);
+    assert_eq!((&verified["user_id"], &verified["email"]), (&json!(ada.user), &json!("ada@example.com")));
+    assert_eq!(session.get("/v1/auth/me").await.expect(200)["user"]["email_verified"], true);
+    assert_eq!(printed(&["user", "verify", "ada@example.com"]).await, verified, "the first proof is kept");
+
+    let link = printed(&["user", "reset-password", "ada@example.com"]).await;
+    has_exactly(&link, &["user_id", "email", "url", "expires_at"]);
+    let (page, token) = link["url"].as_str().unwrap().split_once('#').unwrap();
+    assert!(page.ends_with("/console/reset"), "{page}");
+    let body = json!({ "token": token, "password": "a password of her own" });
+    server.anonymous().post("/v1/auth/password/reset").json(body.clone()).await.expect(204);
+    server.anonymous().post("/v1/auth/password/reset").json(body).await.refused(400, "validation_error").param("token");
+    let sign_in = async |password: &str| {
+        let body = json!({ "email": "ada@example.com", "password": password });
+        server.anonymous().post("/v1/auth/signin").json(body).await
+    };
+    sign_in(PASSWORD).await.refused(401, "authentication_error");
+    let session = server.client(sign_in("a password of her own").await.expect(200)["token"].as_str().unwrap());
+
+    let fresh = printed(&["org", "new-key", &ada.org]).await;
+    has_exactly(&fresh, &["org_id", "api_key"]);
+    server.client(fresh["api_key"].as_str().unwrap()).get("/v1/agents").await.expect(200);
+    let old = server.client(&ada.key);
+    wait_until(|| async { old.get("/v1/agents").await }, |answer| answer.status == 401).await;
+
+    for command in [&["user", "verify", "bob@example.com"][..], &["user", "reset-password", "bob@example.com"]] {
+        let failed = server.cli(command).await.failed();
+        assert!(failed.stderr.contains("is not the address of a user"), "{failed:#?}");
+    }
+    for (action, command) in
+        [("user.update", "user verify"), ("user.update", "user reset-password"), ("key.regenerate", "org new-key")]
+    {
+        let log = session.get("/v1/audit-log").query(&[("action", action)]).await.expect(200);
+        let entries = log.data();
+        let found: Vec<_> = entries.iter().filter(|entry| entry["path"] == command).collect();
+        assert_eq!((found.len(), &found[0]["method"]), (1, &json!("CLI")), "{command}");
     }
 }

@@ -1,21 +1,23 @@
 //! `kalends org`.
 
+use std::sync::Arc;
+
 use kalends_accounts::{Organization, Waitlist};
-use kalends_app::operators::{self, NewOrganization};
-use kalends_kernel::random_bytes;
+use kalends_app::{
+    App,
+    operators::{self, CreatedOrganization, NewOrganization},
+};
 use kalends_time::Timestamp;
 use serde::Serialize;
 
+use super::{json_line, with_app};
 use crate::{
-    ambient::SystemEntropy,
     cli::{CreateOrg, OrgCommand},
     config::Config,
     failure::Failure,
-    output,
-    service::Service,
 };
 
-/// The output for a new organization.
+/// The output for a new key.
 #[derive(Serialize)]
 struct Created {
     org_id: String,
@@ -38,29 +40,25 @@ struct Line<'a> {
 
 /// Runs one `kalends org` command.
 pub(crate) async fn org(config: &Config, command: OrgCommand) -> Result<(), Failure> {
-    // This process issues no sessions, so any key will do.
-    let session_key = random_bytes::<32>(&SystemEntropy);
-    let service = Service::open(config, config.base_url(None), &session_key).await?;
-    let done = run(&service, command).await;
-    let Service { app, database, .. } = service;
-    drop(app);
-    database.close().await;
-    done
+    with_app(config, |app| async move { run(&app, command).await }).await
 }
 
-async fn run(service: &Service, command: OrgCommand) -> Result<(), Failure> {
-    let app = &service.app;
+async fn run(app: &Arc<App>, command: OrgCommand) -> Result<(), Failure> {
     match command {
         OrgCommand::Create(CreateOrg { name, email, plan, limits, test }) => {
             let new = NewOrganization { name, email, plan: plan.map(Into::into), limits, test };
-            let created = operators::create_organization(app, new).await?;
-            json_line(&Created { org_id: created.org.to_string(), api_key: created.api_key })
+            show_key(operators::create_organization(app, new).await?)
         }
         OrgCommand::SetPlan { org, plan, limits } => show(&operators::set_plan(app, org, plan.into(), limits).await?),
         OrgCommand::List => operators::list_organizations(app).await?.iter().try_for_each(show),
         OrgCommand::Waitlist { org } => show(&operators::waitlist(app, org).await?),
         OrgCommand::Activate { org } => show(&operators::activate(app, org).await?),
+        OrgCommand::NewKey { org } => show_key(operators::new_key(app, org).await?),
     }
+}
+
+fn show_key(CreatedOrganization { org, api_key }: CreatedOrganization) -> Result<(), Failure> {
+    json_line(&Created { org_id: org.to_string(), api_key })
 }
 
 fn show(organization: &Organization) -> Result<(), Failure> {
@@ -77,9 +75,4 @@ fn show(organization: &Organization) -> Result<(), Failure> {
         },
         created_at: organization.created_at,
     })
-}
-
-fn json_line(value: &impl Serialize) -> Result<(), Failure> {
-    output::line(&serde_json::to_string(value)?)?;
-    Ok(())
 }
