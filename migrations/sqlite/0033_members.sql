@@ -31,4 +31,5 @@ CREATE TABLE member_invitations (
     CONSTRAINT member_invitations_address_unique UNIQUE (org_id, email),
     CONSTRAINT member_invitations_token_unique UNIQUE (token_hash)
 );
+CREATE INDEX member_invitations_by_address ON member_invitations (email);
 CREATE INDEX member_invitations_by_expiry ON member_invitations (expires_at);

@@ -113,14 +113,22 @@ pub enum Change {
         /// The user's version that was read.
         seen: Version,
     },
-    /// Removes the user from the organization, which raises the user's version. Stale if the user's version has
-    /// changed, or if the user is not a member of the organization.
+    /// Removes the user from the organization, which raises the user's version, and deletes the user's sessions that are
+    /// switched to it. Stale if the user's version has changed, or if the user is not a member of the organization.
     RemoveMember {
         /// The user.
         user: UserId,
         /// The organization.
         org: OrgId,
         /// The user's version that was read.
+        seen: Version,
+    },
+    /// Raises the user's version. A decision that relies on a membership is made stale by one that ends it, and the other
+    /// way round. Stale if the user's version has changed.
+    RaiseUser {
+        /// The user.
+        user: UserId,
+        /// The version that was read.
         seen: Version,
     },
     /// Stores an invitation in place of the one that the organization has for the same address, if any. Stale if the

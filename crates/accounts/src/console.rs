@@ -14,7 +14,7 @@ use crate::{
 pub struct NewAccount {
     /// The address.
     pub email: Email,
-    /// Whether a provider has already verified the address.
+    /// Whether the address is proved already, by a provider or by an invitation that was mailed there.
     pub email_verified: bool,
     /// The user's name.
     pub name: UserName,

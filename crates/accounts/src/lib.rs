@@ -25,6 +25,7 @@ mod reset;
 mod scoped;
 mod session;
 mod sign_up;
+mod sign_ups;
 pub mod stored_address;
 mod terms;
 mod token_hash;
@@ -43,8 +44,8 @@ pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;
 pub use member::{
-    INVITATION_LASTS, INVITATION_REFUSED, InvitationToken, MEMBERS_MAX, MemberError, MemberInvitation, Membership,
-    Role, active_membership, goes_with, owners,
+    INVITATION_LASTS, INVITATION_REFUSED, InvitationToken, MEMBERS_MAX, MEMBERSHIPS_MAX, MemberError, MemberInvitation,
+    Membership, Role, active_membership, check_invitation, goes_with, owners,
 };
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
@@ -58,6 +59,7 @@ pub use session::{
     SessionEnd, check_anonymous, check_provenance, origin_of, session_token, state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
+pub use sign_ups::SignUps;
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
 pub use token_hash::TokenHash;
 pub use user::{Password, PasswordHash, User, UserName};

@@ -12,6 +12,8 @@ use crate::{Email, TokenHash};
 
 /// How many members an organization can have. Open invitations count.
 pub const MEMBERS_MAX: usize = 200;
+/// How many organizations a user can belong to.
+pub const MEMBERSHIPS_MAX: usize = 100;
 /// How long a person can accept an invitation.
 pub const INVITATION_LASTS: SignedDuration = SignedDuration::days(7);
 /// The message for a token that no open invitation has. It follows the name of the field.
@@ -99,7 +101,7 @@ pub enum MemberError {
     #[error("only owners and admins invite, change and remove members; ask one of them")]
     NotManager,
     /// Nobody grants, changes or takes away a role above their own: 403 `forbidden`.
-    #[error("you can grant, change and remove roles up to your own only; ask an owner")]
+    #[error("you can grant, change and remove only roles up to your own; ask an owner")]
     AboveOwn,
     /// An organization keeps one owner: 409 `last_owner`.
     #[error("the organization needs an owner; make somebody else an owner first, or delete the organization")]
@@ -113,8 +115,11 @@ pub enum MemberError {
          first"
     )]
     Full,
+    /// The user belongs to [`MEMBERSHIPS_MAX`] organizations: 409 `too_many_members`.
+    #[error("a user belongs to at most {MEMBERSHIPS_MAX} organizations; leave another one first")]
+    TooManyMemberships,
     /// The invitation was mailed to another address: 403 `forbidden`.
-    #[error("the invitation is for another address than yours; sign in with the address that received it")]
+    #[error("the invitation was mailed to another address than yours; use the address that received it")]
     OtherAddress,
 }
 
@@ -143,12 +148,15 @@ pub fn owners(members: &[Membership]) -> usize {
     members.iter().filter(|member| member.role == Role::Owner).count()
 }
 
-/// The membership that a session works with: that of the organization that the user chose last, if they still belong to
-/// it, or else the one that they have had longest.
+/// The membership that a session works with: that of the chosen organization, or the one that the user has had longest
+/// if none is chosen. A session whose user no longer belongs to the chosen organization does not silently work with
+/// another one.
 pub fn active_membership(memberships: &[Membership], chosen: Option<OrgId>) -> Option<Membership> {
-    let chosen = memberships.iter().find(|membership| Some(membership.org) == chosen);
-    let longest = || memberships.iter().min_by_key(|membership| (membership.since, membership.org));
-    chosen.or_else(longest).copied()
+    let found = match chosen {
+        Some(chosen) => memberships.iter().find(|membership| membership.org == chosen),
+        None => memberships.iter().min_by_key(|membership| (membership.since, membership.org)),
+    };
+    found.copied()
 }
 
 /// Whether a user is deleted when they leave an organization, because they belong to nothing else.
@@ -227,16 +235,55 @@ impl MemberInvitation {
         now < self.expires_at
     }
 
-    /// The membership of the user who accepts it.
+    /// Checks that it was mailed to this address.
     ///
     /// # Errors
-    /// [`MemberError::OtherAddress`] if it was mailed to another address than that of the user.
-    pub fn accept(&self, user: UserId, email: &Email, now: Timestamp) -> Result<Membership, MemberError> {
-        if *email != self.email {
-            return Err(MemberError::OtherAddress);
+    /// [`MemberError::OtherAddress`].
+    pub fn check_address(&self, email: &Email) -> Result<(), MemberError> {
+        if *email == self.email { Ok(()) } else { Err(MemberError::OtherAddress) }
+    }
+
+    /// The membership of the user who accepts it and has these memberships.
+    ///
+    /// # Errors
+    /// [`MemberError::OtherAddress`] if it was mailed to another address than that of the user;
+    /// [`MemberError::AlreadyMember`], [`MemberError::TooManyMemberships`].
+    pub fn accept(
+        &self,
+        user: UserId,
+        email: &Email,
+        memberships: &[Membership],
+        now: Timestamp,
+    ) -> Result<Membership, MemberError> {
+        self.check_address(email)?;
+        if memberships.iter().any(|known| known.org == self.org) {
+            return Err(MemberError::AlreadyMember);
+        }
+        if memberships.len() >= MEMBERSHIPS_MAX {
+            return Err(MemberError::TooManyMemberships);
         }
         Ok(Membership { user, org: self.org, role: self.role, since: now })
     }
+}
+
+/// Checks that `by` may invite `email` as `role`. `members` are the addresses of the organization's members, and `open`
+/// its invitations that can be accepted. An invitation of the same address is replaced, so its role counts too.
+///
+/// # Errors
+/// [`MemberError::NotManager`], [`MemberError::AboveOwn`], [`MemberError::AlreadyMember`], [`MemberError::Full`].
+pub fn check_invitation(
+    by: Role,
+    (email, role): (&Email, Role),
+    members: &[&Email],
+    open: &[MemberInvitation],
+) -> Result<(), MemberError> {
+    let (replaced, others): (Vec<_>, Vec<_>) = open.iter().partition(|invitation| invitation.email == *email);
+    let highest = replaced.iter().map(|invitation| invitation.role).fold(role, Role::max);
+    by.may_invite(highest)?;
+    if members.contains(&email) {
+        return Err(MemberError::AlreadyMember);
+    }
+    if members.len() + others.len() >= MEMBERS_MAX { Err(MemberError::Full) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -266,7 +313,7 @@ mod tests {
             [membership(1, 1, Role::Viewer, 30), membership(1, 2, Role::Owner, 20), membership(1, 3, Role::Admin, 20)];
         assert_eq!(active_membership(&all, None), Some(all[1]));
         assert_eq!(active_membership(&all, Some(all[0].org)), Some(all[0]));
-        assert_eq!(active_membership(&all, Some(OrgId::from_bytes([9; 16]))), Some(all[1]), "not theirs");
+        assert_eq!(active_membership(&all, Some(OrgId::from_bytes([9; 16]))), None, "not theirs");
         assert_eq!(active_membership(&[], Some(all[0].org)), None);
         assert!(goes_with(&all[..1], all[0].org) && !goes_with(&all, all[0].org));
     }
@@ -335,6 +382,25 @@ mod tests {
     }
 
     #[test]
+    fn an_invitation_is_checked_against_the_members_and_the_open_invitations() {
+        let by = membership(1, 2, Role::Owner, 0);
+        let email = |number: usize| Email::parse("email", &format!("user-{number}@example.com")).unwrap();
+        let members: Vec<_> = (0..MEMBERS_MAX - 1).map(email).collect();
+        let members: Vec<_> = members.iter().collect();
+        let check = |by, to: usize, role, members: &[&Email], open: &[MemberInvitation]| {
+            check_invitation(by, (&email(to), role), members, open)
+        };
+        assert_eq!(check(Role::Admin, 0, Role::Viewer, &members, &[]), Err(MemberError::AlreadyMember));
+        assert_eq!(check(Role::Admin, 900, Role::Viewer, &members, &[]), Ok(()));
+        let (open, _) = MemberInvitation::issue(&by, email(901), Role::Owner, NOW, &Sevens);
+        let open = [open];
+        assert_eq!(check(Role::Admin, 900, Role::Viewer, &members, &open), Err(MemberError::Full));
+        assert_eq!(check(Role::Owner, 901, Role::Viewer, &members, &open), Ok(()), "it is replaced");
+        assert_eq!(check(Role::Admin, 901, Role::Viewer, &members, &open), Err(MemberError::AboveOwn));
+        assert_eq!(check(Role::Member, 900, Role::Viewer, &[], &[]), Err(MemberError::NotManager));
+    }
+
+    #[test]
     fn only_the_holder_of_the_address_accepts_an_invitation() {
         let by = membership(1, 2, Role::Owner, 0);
         let email = |text| Email::parse("email", text).unwrap();
@@ -344,8 +410,14 @@ mod tests {
         assert_eq!((token.reveal().len(), format!("{token:?}")), (43, "InvitationToken(…)".to_owned()));
         let (bob, later) = (UserId::from_bytes([5; 16]), NOW + SignedDuration::days(1));
         let joined = Membership { user: bob, org: by.org, role: Role::Member, since: later };
-        assert_eq!(invitation.accept(bob, &email("BOB@example.com"), later), Ok(joined));
-        assert_eq!(invitation.accept(bob, &email("eve@example.com"), later), Err(MemberError::OtherAddress));
+        let accept = |address, memberships: &[Membership]| invitation.accept(bob, &email(address), memberships, later);
+        assert_eq!(accept("BOB@example.com", &[]), Ok(joined));
+        assert_eq!(accept("eve@example.com", &[]), Err(MemberError::OtherAddress));
+        assert_eq!(accept("bob@example.com", &[joined]), Err(MemberError::AlreadyMember));
+        let elsewhere = Membership { org: OrgId::from_bytes([3; 16]), ..joined };
+        assert_eq!(accept("bob@example.com", &[elsewhere; MEMBERSHIPS_MAX - 1]), Ok(joined));
+        let most = [elsewhere; MEMBERSHIPS_MAX];
+        assert_eq!(accept("bob@example.com", &most), Err(MemberError::TooManyMemberships));
         assert!(invitation.holds(NOW + SignedDuration::days(7) - SignedDuration::micros(1)));
         assert!(!invitation.holds(NOW + SignedDuration::days(7)));
     }

@@ -74,8 +74,7 @@ pub trait People: Send + Sync {
     /// ([`crate::MEMBERS_MAX`]), so the list has no pages.
     async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError>;
 
-    /// The first owner of the organization, who gets the emails about it. If that one leaves, another owner takes the
-    /// place.
+    /// The owner who has been a member of the organization longest. That one gets the emails about it.
     async fn owner_of(&self, org: OrgId) -> Result<Option<Membership>, StoreError>;
 }
 
@@ -88,6 +87,9 @@ pub trait MemberInvitations: Send + Sync {
 
     /// The invitation with that token of any existing organization, expired or not.
     async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError>;
+
+    /// Whether an existing organization invites that address with an invitation that has not expired at `now`.
+    async fn is_invited(&self, email: &Email, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Removes up to `limit` invitations that have expired at `now`, and returns how many.
     async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;

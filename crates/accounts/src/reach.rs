@@ -206,7 +206,8 @@ impl Touch {
         matches!(self, Self::Account | Self::Members | Self::Administration | Self::ConsoleKeys | Self::Deletion)
     }
 
-    /// Whether an organization on the waiting list may use it: what needs no organization, and the user's own account.
+    /// Whether an organization on the waiting list may use it: what needs no organization, the user's own account, and what
+    /// ends the waiting or the account.
     const fn is_open_to_waiting(self) -> bool {
         matches!(self, Self::Public | Self::Account | Self::Administration | Self::Deletion)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Change, SessionEnd, goes_with};
+use kalends_accounts::{Change, Role, SessionEnd, goes_with};
 use kalends_kernel::StoreError;
 use kalends_time::SignedDuration;
 
@@ -23,7 +23,7 @@ impl App {
     /// All sessions of the user end. Its members who belong to no other organization are deleted as well.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] without a session.
+    /// [`Refusal::NotSignedIn`] without a session; [`Refusal::RoleTooLow`] if the caller is no longer an owner.
     pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answered<()>, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
@@ -40,7 +40,15 @@ impl App {
             let seen = self.parts.store.find_organization(org).await?.ok_or_else(missing)?.version;
             let at = self.now();
             let mut changes = ChangeSet::new(org);
-            for (member, account) in self.parts.store.members_of(org).await? {
+            let mut members = self.parts.store.members_of(org).await?;
+            // The caller's role may have changed since the session was checked.
+            let own = members.iter().find(|(member, _)| member.user == user).ok_or(Refusal::NotSignedIn)?.0;
+            if own.role != Role::Owner {
+                return Err(Refusal::RoleTooLow.into());
+            }
+            // In one order in all organizations, so that two deletions do not wait for each other.
+            members.sort_by_key(|(member, _)| member.user);
+            for (member, account) in members {
                 let (user, seen) = (member.user, account.version);
                 changes.accounts.push(if goes_with(&self.parts.store.memberships_of(user).await?, org) {
                     Change::DeleteUser { user, seen }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
+use kalends_accounts::{AdminToken, PublicMailDomains, SignUps, Terms, origin_of};
 use kalends_calendars::RecurrenceDefault;
 use kalends_kernel::Entropy;
 use kalends_plans::{IpLimits, MailLimits, Plan, TrustedProxies};
@@ -57,6 +57,8 @@ pub struct Settings {
     pub admin_token: Option<AdminToken>,
     /// The plan of organizations that sign up themselves, once their address is verified: `free`, `pro` or `custom`.
     pub sign_up_plan: Plan,
+    /// Who may sign up.
+    pub sign_ups: SignUps,
     /// The page on which callers choose or request another plan. Without it no answer links to one.
     pub upgrade_url: Option<String>,
 }

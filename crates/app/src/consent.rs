@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Principal, TokenHash,
+    self as accounts, Action, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
 use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
@@ -285,12 +285,15 @@ impl App {
         consented: &Consented,
     ) -> Result<Kept, Attempt> {
         let (org, now) = (consented.attempt.org, self.now());
-        // The user may have left the organization in the meantime.
-        let memberships = self.parts.store.memberships_of(consented.attempt.human).await?;
-        if memberships.iter().all(|membership| membership.org != org) {
+        // The user may have left the organization in the meantime, or may be leaving it now.
+        let human = consented.attempt.human;
+        let user = self.parts.store.find_user(human).await?;
+        let memberships = self.parts.store.memberships_of(human).await?;
+        let Some(user) = user.filter(|_| memberships.iter().any(|membership| membership.org == org)) else {
             return Ok(Err(ConsentFailure::Failed));
-        }
+        };
         let mut changes = ChangeSet::new(org);
+        changes.accounts.push(accounts::Change::RaiseUser { user: human, seen: user.version });
         let known = match consented.attempt.purpose {
             Purpose::Reauthorize { connection } => match self.parts.store.find_connection(org, connection).await? {
                 Some(known) if same_account(&consented.calendars, &self.their_calendars(&known).await?) => Some(known),

@@ -41,7 +41,8 @@ impl App {
     /// Signs up a user. Creates the user, an organization that they own, its key, and a session.
     ///
     /// # Errors
-    /// [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
+    /// [`Refusal::SignUpClosed`]; [`Refusal::Invalid`] and [`Refusal::Member`] for an invitation that cannot be accepted
+    /// with the address; [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
     /// [`Refusal::EmailTaken`] for an address that another user has; [`Refusal::Waitlisted`] for an address on the
     /// waiting list; [`Refusal::Credentials`].
     pub async fn console_sign_up(
@@ -49,6 +50,10 @@ impl App {
         request: &Request,
         new: CheckedConsoleSignUp,
     ) -> Result<SessionBegun<wire::ConsoleSignedUp>, Refusal> {
+        let is_invited = self.check_invited(new.invitation_token.as_deref(), &new.email).await?;
+        if !self.parts.settings.sign_ups.admits(is_invited) {
+            return Err(Refusal::SignUpClosed);
+        }
         let acceptance = self.parts.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts, whatever its outcome.
         self.allow(&self.sign_ups(&new.email, request)).await?;
@@ -57,7 +62,7 @@ impl App {
         let password = self.parts.passwords.hash(new.password).await?;
         let new = NewAccount {
             email: new.email,
-            email_verified: false,
+            email_verified: is_invited,
             name: new.name,
             org_name: new.org_name,
             password: Some(password),

@@ -1,16 +1,16 @@
 //! The members of an organization: invitations by mail, roles, and leaving.
 //!
 //! Each decision about members raises the version of the organization, so that two decisions never rely on the same
-//! members: an organization keeps an owner, and its members stay below their limit.
+//! members. So an organization keeps an owner and stays below its limit of members.
 
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Change, Email, INVITATION_REFUSED, MEMBERS_MAX, MemberError, MemberInvitation, Membership, Organization, Role,
-    TokenHash, User, goes_with, owners,
+    Change, Email, INVITATION_REFUSED, MemberInvitation, Membership, Organization, Role, TokenHash, User,
+    check_invitation, goes_with, owners,
 };
 use kalends_bridge as bridge;
-use kalends_kernel::{FieldError, Foreign, LIMIT_MAX, Listed, MemberInvitationId, OrgId, Page, UserId};
+use kalends_kernel::{FieldError, Foreign, MemberInvitationId, OrgId, UserId};
 use kalends_notifications::About;
 use kalends_wire as wire;
 
@@ -25,8 +25,8 @@ struct Team {
     members: Vec<(Membership, User)>,
     /// The invitations that can be accepted.
     invitations: Vec<MemberInvitation>,
-    /// The caller's membership.
-    own: Membership,
+    /// The caller's membership and account.
+    own: (Membership, User),
 }
 
 impl Team {
@@ -38,7 +38,8 @@ impl Team {
         owners(&self.members.iter().map(|(member, _)| *member).collect::<Vec<_>>())
     }
 
-    /// The change that makes this decision the only one about these members.
+    /// The change that makes this decision the only one about these members. It comes last, so that all decisions lock
+    /// rows in one order.
     fn decided(&self) -> Change {
         let seen = self.organization.version;
         let organization = Organization { version: seen.next(), ..self.organization.clone() };
@@ -64,7 +65,7 @@ impl App {
         let organization = self.parts.store.find_organization(org).await?.ok_or(Refusal::NotSignedIn)?;
         let members = self.parts.store.members_of(org).await?;
         // The caller may have left since the session was checked.
-        let own = members.iter().find(|(member, _)| member.user == user).ok_or(Refusal::NotSignedIn)?.0;
+        let own = members.iter().find(|(member, _)| member.user == user).cloned().ok_or(Refusal::NotSignedIn)?;
         let mut invitations = self.parts.store.invitations_of(org).await?;
         invitations.retain(|invitation| invitation.holds(now));
         Ok(Team { organization, members, invitations, own })
@@ -96,25 +97,19 @@ impl App {
         actor.may_invite()?;
         retry_stale(|| async {
             let team = self.team(actor).await?;
-            team.own.role.may_invite(role).map_err(Refusal::from)?;
-            if team.members.iter().any(|(_, user)| user.email == *email) {
-                return Err(Refusal::from(MemberError::AlreadyMember).into());
-            }
-            let others = team.invitations.iter().filter(|invitation| invitation.email != *email).count();
-            if team.members.len() + others >= MEMBERS_MAX {
-                return Err(Refusal::from(MemberError::Full).into());
-            }
+            let (own, by) = &team.own;
+            let members: Vec<_> = team.members.iter().map(|(_, user)| &user.email).collect();
+            check_invitation(own.role, (email, role), &members, &team.invitations).map_err(Refusal::from)?;
             let now = self.now();
-            let (invitation, token) = MemberInvitation::issue(&team.own, email.clone(), role, now, self.entropy());
+            let (invitation, token) = MemberInvitation::issue(own, email.clone(), role, now, self.entropy());
             let mut changes = ChangeSet::new(team.organization.id);
-            let by = team.member(team.own.user).map_or("", |(_, user)| user.name.as_str());
             let page = format!("{}/invitations#{}", self.parts.settings.console_url, token.reveal());
             let organization = Foreign::new(team.organization.name.as_str());
-            let mail = letters::invites_member(&invitation, &organization, &Foreign::new(by), page);
+            let mail = letters::invites_member(&invitation, &organization, &Foreign::new(by.name.as_str()), page);
             self.write_letter(&mail, About::invitation(invitation.id), now, &mut changes);
             let answer = Answered::shows(&actor.request, wire::MemberInvitation::from(&invitation), None);
             let id = invitation.id.to_string();
-            changes.accounts = vec![team.decided(), Change::PutInvitation(invitation)];
+            changes.accounts = vec![Change::PutInvitation(invitation), team.decided()];
             self.commit_for(actor, None, id, changes, answer).await
         })
         .await
@@ -129,9 +124,12 @@ impl App {
             let team = self.team(actor).await?;
             let found = id.parse().ok().and_then(|user| team.member(user));
             let (member, user) = found.ok_or_else(|| Refusal::missing(Missing::Member, id))?;
-            team.own.role.may_change(member.role, role, team.owners()).map_err(Refusal::from)?;
+            team.own.0.role.may_change(member.role, role, team.owners()).map_err(Refusal::from)?;
             let membership = Membership { role, ..*member };
             let answer = Answered::shows(&actor.request, wire::Member::new(&membership, user), None);
+            if membership == *member {
+                return Ok(answer);
+            }
             let mut changes = ChangeSet::new(team.organization.id);
             changes.accounts = vec![Change::ChangeRole { membership, seen: user.version }];
             changes.accounts.extend(team.withdrawn(user.id, Some(role)));
@@ -156,8 +154,8 @@ impl App {
         let (answer, consents) = retry_stale(|| async {
             let team = self.team(actor).await?;
             let (member, account) = team.member(user).ok_or_else(missing)?;
-            let leaves = user == team.own.user;
-            team.own.role.may_remove(member.role, leaves, team.owners()).map_err(Refusal::from)?;
+            let leaves = user == team.own.0.user;
+            team.own.0.role.may_remove(member.role, leaves, team.owners()).map_err(Refusal::from)?;
             let (org, seen) = (team.organization.id, account.version);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::RemoveMember { user, org, seen });
@@ -187,7 +185,7 @@ impl App {
             let team = self.team(actor).await?;
             let found = team.invitations.iter().find(|invitation| invitation.id == id);
             let invitation = found.ok_or_else(|| Refusal::missing(Missing::Member, written))?;
-            team.own.role.may_invite(invitation.role).map_err(Refusal::from)?;
+            team.own.0.role.may_invite(invitation.role).map_err(Refusal::from)?;
             let mut changes = ChangeSet::new(team.organization.id);
             changes.accounts = vec![Change::RemoveInvitation { org: team.organization.id, id }, team.decided()];
             self.commit_for(actor, None, id.to_string(), changes, Answered::nothing(&actor.request)).await
@@ -195,17 +193,9 @@ impl App {
         .await
     }
 
-    /// Removes the user's connections and grants from an organization. Returns the consents to revoke.
+    /// Removes the user's connections from an organization, and with them the grants of their calendars. Returns the
+    /// consents to revoke.
     async fn disconnect(&self, org: OrgId, user: UserId, changes: &mut ChangeSet) -> Result<Vec<Consent>, Refusal> {
-        let mut page = Page { limit: LIMIT_MAX, offset: 0 };
-        loop {
-            let Listed { data, total } = self.parts.store.list_grants(org, Some(user), page).await?;
-            changes.bridge.extend(data.iter().map(|grant| bridge::Change::DeleteGrant { org, grant: grant.id }));
-            page.offset += page.limit;
-            if u64::from(page.offset) >= total {
-                break;
-            }
-        }
         let mut consents = Vec::new();
         for connection in self.all_connections(org, Some(user)).await? {
             let (id, seen) = (connection.id, connection.version);
@@ -232,10 +222,8 @@ impl App {
             let org = invitation.org;
             let organization = self.parts.store.find_organization(org).await?.ok_or_else(refused)?;
             let before = self.user(user).await?;
-            let membership = invitation.accept(user, &before.email, now).map_err(Refusal::from)?;
-            if self.parts.store.memberships_of(user).await?.iter().any(|known| known.org == org) {
-                return Err(Refusal::from(MemberError::AlreadyMember).into());
-            }
+            let memberships = self.parts.store.memberships_of(user).await?;
+            let membership = invitation.accept(user, &before.email, &memberships, now).map_err(Refusal::from)?;
             let after = before.proved(now);
             let answer = Answered::shows(
                 &actor.request,
@@ -262,6 +250,22 @@ impl App {
             self.commit(&actor.request, prefix, subject, changes, answer).await
         })
         .await
+    }
+
+    /// Whether a person who signs up with that address holds an invitation, which proves the address. They accept it
+    /// later.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a token that is unknown, used, withdrawn or expired; [`Refusal::Member`] if it was mailed
+    /// to another address.
+    pub(crate) async fn check_invited(&self, token: Option<&str>, email: &Email) -> Result<bool, Refusal> {
+        let Some(token) = token else { return Ok(false) };
+        let found = self.parts.store.find_invitation(TokenHash::of(token)).await?;
+        let invitation = found.filter(|invitation| invitation.holds(self.now()));
+        let invitation =
+            invitation.ok_or_else(|| Refusal::from(FieldError::new("invitation_token", INVITATION_REFUSED)))?;
+        invitation.check_address(email)?;
+        Ok(true)
     }
 
     /// Removes up to `limit` expired invitations, and returns whether that was all.

@@ -66,11 +66,13 @@ pub enum OauthFailure {
     Waitlisted,
     /// Too many sign-ups with addresses of one mail domain.
     TooMany,
+    /// This server does not let the person sign up.
+    SignUpClosed,
 }
 
 impl OauthFailure {
     /// Every failure.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::State,
         Self::Declined,
         Self::Failed,
@@ -80,6 +82,7 @@ impl OauthFailure {
         Self::TermsStale,
         Self::Waitlisted,
         Self::TooMany,
+        Self::SignUpClosed,
     ];
 
     /// The code in the console's URL.
@@ -94,6 +97,7 @@ impl OauthFailure {
             Self::TermsStale => "tos_version_stale",
             Self::Waitlisted => "account_waitlisted",
             Self::TooMany => "rate_limited",
+            Self::SignUpClosed => "signup_closed",
         }
     }
 }
@@ -304,8 +308,14 @@ impl App {
         terms: Option<&str>,
         counted: &AtomicBool,
     ) -> Result<Entered, Attempt> {
-        let Some(terms) = terms else { return Ok(Err(OauthFailure::TermsRequired)) };
         let now = self.now();
+        let policy = self.parts.settings.sign_ups;
+        let is_invited =
+            !policy.admits(false) && identity.email_verified && self.parts.store.is_invited(email, now).await?;
+        if !policy.admits(is_invited) {
+            return Ok(Err(OauthFailure::SignUpClosed));
+        }
+        let Some(terms) = terms else { return Ok(Err(OauthFailure::TermsRequired)) };
         let Ok(acceptance) = self.parts.settings.terms.accept(terms, now) else {
             return Ok(Err(OauthFailure::TermsStale));
         };

@@ -152,6 +152,9 @@ pub enum Refusal {
     /// The API key is missing or not valid.
     #[error("the API key is missing, malformed or revoked; send it as `Authorization: Bearer <key>`")]
     Unauthorized,
+    /// This server does not let the person or the agent sign up.
+    #[error("sign-up is not open on this server; ask its operator, or a member of an organization for an invitation")]
+    SignUpClosed,
     /// The console session is missing or has ended.
     #[error(
         "the console session is missing or has ended: sign in at POST /v1/auth/signin, and send its cookie or token as \

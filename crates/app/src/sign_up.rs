@@ -31,12 +31,16 @@ impl App {
     /// For a known address the answer contains only a message, and the owner of the address gets an email.
     ///
     /// # Errors
-    /// [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].
+    /// [`Refusal::SignUpClosed`], [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].
     pub async fn sign_up(
         &self,
         request: &Request,
         new: CheckedSignUp,
     ) -> Result<Answered<kalends_wire::SignUpAnswer>, Refusal> {
+        // Agents hold no invitations.
+        if !self.parts.settings.sign_ups.admits(false) {
+            return Err(Refusal::SignUpClosed);
+        }
         let acceptance = self.parts.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts, whatever its outcome, so that the limit does not reveal which addresses are known.
         self.allow(&self.sign_ups(&new.email, request)).await?;

@@ -385,6 +385,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::SIGN_IN.id || operation.id == operations::CONSOLE_SIGN_UP.id {
         statuses.extend(["401", "403"]);
     }
+    if operation.id == operations::SIGN_UP.id {
+        statuses.push("403");
+    }
     if [operations::EXPORT.id, operations::CREATE_KEY_FROM_CONSOLE.id].contains(&operation.id) {
         statuses.push("429");
     }

@@ -149,6 +149,7 @@ impl ApiError {
                 Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::WrongPassword => StatusCode::UNAUTHORIZED,
                 Refusal::CrossSite(_)
                 | Refusal::Waitlisted
+                | Refusal::SignUpClosed
                 | Refusal::Unverified
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
@@ -183,7 +184,12 @@ impl ApiError {
                 | Refusal::EmailTaken
                 | Refusal::SlugTaken
                 | Refusal::ClaimTaken
-                | Refusal::Member(MemberError::LastOwner | MemberError::AlreadyMember | MemberError::Full)
+                | Refusal::Member(
+                    MemberError::LastOwner
+                    | MemberError::AlreadyMember
+                    | MemberError::Full
+                    | MemberError::TooManyMemberships,
+                )
                 | Refusal::Link(_)
                 | Refusal::NotPublished(_)
                 | Refusal::NotRefreshed(_)
@@ -398,6 +404,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::NotSignedIn => coded(ErrorType::AuthenticationError, ErrorCode::NotSignedIn),
         Refusal::WrongPassword => coded(ErrorType::AuthenticationError, ErrorCode::WrongPassword),
         Refusal::CrossSite(_) => coded(ErrorType::Forbidden, ErrorCode::CrossSite),
+        Refusal::SignUpClosed => coded(ErrorType::Forbidden, ErrorCode::SignUpClosed),
         Refusal::Waitlisted => coded(ErrorType::AccountWaitlisted, ErrorCode::AccountWaitlisted),
         Refusal::OutOfReach => coded(ErrorType::Forbidden, ErrorCode::OutOfReach),
         Refusal::AgentPaused => coded(ErrorType::Forbidden, ErrorCode::AgentPaused),
@@ -407,7 +414,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Member(MemberError::OtherAddress) => coded(ErrorType::Forbidden, ErrorCode::OtherAddress),
         Refusal::Member(MemberError::LastOwner) => coded(ErrorType::Conflict, ErrorCode::LastOwner),
         Refusal::Member(MemberError::AlreadyMember) => coded(ErrorType::Conflict, ErrorCode::AlreadyMember),
-        Refusal::Member(MemberError::Full) => coded(ErrorType::Conflict, ErrorCode::TooManyMembers),
+        Refusal::Member(MemberError::Full | MemberError::TooManyMemberships) => {
+            coded(ErrorType::Conflict, ErrorCode::TooManyMembers)
+        }
         Refusal::ReadOnly(_) => coded(ErrorType::Forbidden, ErrorCode::ExternalEventReadonly),
         Refusal::PlanRequired(feature) => ErrorBody {
             required_plan: Some(feature.required_plan().as_str().into()),

@@ -63,6 +63,7 @@ impl Service {
             public_mail_domains: config.public_mail_domains.clone(),
             trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
             sign_up_plan: config.sign_up_plan,
+            sign_ups: config.sign_ups,
             upgrade_url: config.upgrade_url.clone(),
             base_url,
         };

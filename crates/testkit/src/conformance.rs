@@ -143,6 +143,7 @@ macro_rules! conformance_cases {
                 members_join_change_and_leave,
                 members_go_with_their_user_and_their_organization,
                 members_are_those_of_a_map,
+                a_removal_ends_sessions_and_decisions,
                 decisions_about_members_follow_each_other,
                 an_invitation_replaces_the_one_of_its_address,
                 an_invitation_is_used_once,

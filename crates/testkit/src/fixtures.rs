@@ -22,7 +22,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    PasswordHash, PublicMailDomains, Session, SignUpSource, Terms, User, UserName, VerificationCode, Waitlist,
+    PasswordHash, PublicMailDomains, Session, SignUpSource, SignUps, Terms, User, UserName, VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
@@ -96,6 +96,7 @@ pub fn settings() -> Settings {
         cors_origins: Vec::new(),
         admin_token: None,
         sign_up_plan: Plan::Free,
+        sign_ups: SignUps::Open,
         upgrade_url: None,
         ip_limits: IpLimits::OFF,
         mail_limits: MailLimits::default(),

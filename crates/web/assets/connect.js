@@ -28,6 +28,7 @@
     email_not_verified: 'There is already an account with your email address, but your provider has not verified the address. Please sign in with your password.',
     tos_version_required: 'There is no account with your email address yet. Please sign up first.',
     account_waitlisted: 'Your account is on the waiting list.',
+    signup_closed: 'There is no account with your email address yet, and this server lets only invited people sign up.',
     rate_limited: 'Too many people signed up in the last hour. Please try again in an hour.',
   };
   const STATUS = {
@@ -156,6 +157,8 @@
     const terms = await api('GET', '/auth/terms/current');
     const enter = async (data) => {
       const body = { email: data.get('email'), name: data.get('name'), password: data.get('password'), tos_version: terms.version };
+      const invitation = sessionStorage.getItem(INVITATION);
+      if (invitation) body.invitation_token = invitation;
       await api('POST', '/auth/signup', body);
       await begin();
     };
@@ -177,16 +180,15 @@
     }
     const me = await api('GET', '/auth/me');
     const accept = async () => {
-      try {
-        const joined = await api('POST', '/auth/invitations/accept', { token });
-        sessionStorage.removeItem(INVITATION);
-        await api('POST', `/auth/orgs/${joined.id}/switch`);
-        show(`Welcome to ${joined.name}`, h('p', null, `You are ${ROLES[joined.role] || joined.role} there. Your session works with ${joined.name} now.`),
-          actions(link('Go to the console', '/console', 'primary')));
-      } catch (error) {
+      const joined = await api('POST', '/auth/invitations/accept', { token }).catch((error) => {
         if (error.status === 401) throw error;
         show('This invitation cannot be used', h('p', null, error.message), whoIsIn(me));
-      }
+      });
+      if (!joined) return;
+      sessionStorage.removeItem(INVITATION);
+      show(`Welcome to ${joined.name}`, h('p', null, `You are ${ROLES[joined.role] || joined.role} there.`),
+        actions(link('Go to the console', '/console', 'primary')));
+      await api('POST', `/auth/orgs/${joined.id}/switch`);
     };
     show('Join an organization', h('p', null, `You join as ${me.user.name} (${me.user.email}). The other members can see your name and address.`),
       actions(button('Join', 'primary', accept)), h('div', { className: 'foot' }, whoIsIn(me)));

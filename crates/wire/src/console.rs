@@ -16,6 +16,8 @@ use crate::{
 mod parse;
 #[cfg(feature = "parse")]
 pub use parse::CheckedConsoleSignUp;
+#[cfg(feature = "parse")]
+pub(crate) use parse::MAILED_TOKEN_MAX;
 
 /// Reads a text that no error message may repeat.
 pub(crate) fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
@@ -23,6 +25,11 @@ pub(crate) fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::E
         Value::String(text) => Ok(text),
         _ => Err(D::Error::custom("must be a string")),
     }
+}
+
+/// As [`secret`], for a field that may be left out.
+fn secret_if_any<'de, D: Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
+    secret(field).map(Some)
 }
 
 /// The fields of a user's sign-up.
@@ -48,6 +55,11 @@ pub struct ConsoleSignUp {
     pub org_name: Option<String>,
     /// The version of the current terms (`GET /v1/auth/terms/current`). Signing up accepts them.
     pub tos_version: String,
+    /// The token of an invitation that was mailed to the address. It proves the address. A server on which sign-up is
+    /// not open may require it. Accept the invitation afterwards.
+    #[serde(default, deserialize_with = "secret_if_any")]
+    #[schema(min_length = 1, max_length = 256, nullable = false)]
+    pub invitation_token: Option<String>,
 }
 
 /// The fields of a sign-in.

@@ -92,6 +92,8 @@ error_codes! {
     RoleTooLow = "role_too_low" [403],
     /// The invitation was mailed to another address than that of the user.
     OtherAddress = "other_address" [403],
+    /// This server does not let everybody sign up.
+    SignUpClosed = "signup_closed" [403],
     /// The organization is on the waiting list.
     AccountWaitlisted = "account_waitlisted" [403],
     /// The plan does not include the feature that `feature` names.
@@ -198,7 +200,7 @@ error_codes! {
     AlreadyMember = "already_member" [409],
     /// The organization would be left without an owner.
     LastOwner = "last_owner" [409],
-    /// The organization has as many members and open invitations as it can have.
+    /// The organization has too many members and open invitations, or the user belongs to too many organizations.
     TooManyMembers = "too_many_members" [409],
     /// The accepted terms are not the current ones. `current_version` is the version to accept.
     TermsOutdated = "terms_outdated" [409],

@@ -231,7 +231,8 @@ async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) 
     open(&bob, &secret).await.refused(409, "conflict").code("link_of_another");
     bob.post(&decline).await.refused(409, "conflict").code("link_of_another");
     bob.post(at).json(start.clone()).await.refused(409, "conflict").code("link_of_another");
-    open(&it.console, &secret).await.refused(404, "not_found").code("connection_link_not_found");
+    // A session ends with the membership of its organization.
+    open(&it.console, &secret).await.refused(401, "authentication_error");
     owned_by(&it, HUMAN).await;
     stranger.post(at).json(start.clone()).await.refused(404, "not_found").code("connection_link_not_found");
     // An opened link no longer waits, so the agent can create another.

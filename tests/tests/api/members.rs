@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::{
     booking_browser::{PHONE, fits},
-    claims::{DAY, signed_in, text},
+    claims::{self, DAY, signed_in, text},
     connecting::{Connecting, HUMAN},
-    console::{Human, PASSWORD},
+    console::{Human, PASSWORD, signing_up},
     fixtures::{has_exactly, is_id},
     on_both,
 };
@@ -140,6 +140,17 @@ async fn invitations_end(#[case] database: Database) {
     accept(&bob, &old).await.refused(400, "validation_error").param("token");
     assert_eq!(listed(&owner).await.1, [email]);
 
+    // A repeated request sends no second email.
+    let repeated = || {
+        let body = json!({ "email": "eve@example.com", "role": "viewer" });
+        owner.post(MEMBERS).header("idempotency-key", "once").json(body)
+    };
+    let first = repeated().await.expect(201);
+    assert_eq!(repeated().await.expect(201).json, first.json);
+    token(&server, "eve@example.com", 1).await;
+    owner.delete(format!("{MEMBERS}/{}", first.id())).await.expect(204);
+    assert_eq!(server.mails().iter().filter(|mail| mail.to == "eve@example.com").count(), 1);
+
     // A withdrawn one no longer works.
     let path = format!("{MEMBERS}/{}", again.id());
     owner.delete(&path).await.expect(204);
@@ -173,10 +184,14 @@ async fn invitations_are_validated(#[case] database: Database) {
     known.refused(409, "conflict").code("already_member");
     // A key is no session.
     server.client(&ada.key).get(MEMBERS).await.refused(401, "authentication_error");
-    // An organization on the waiting list sends no mail.
+    // An agent's organization whose address is not proved sends no words to others.
+    claims::agent(&server, "agent@example.com").await;
+    let claimed = crate::console::owner(&server, "agent@example.com").await;
+    invite(&claimed, "bob@example.com", "viewer").await.refused(403, "forbidden").code("verification_required");
+    // Neither does an organization on the waiting list.
     server.cli(&["org", "waitlist", &ada.org]).await.succeeded();
     invite(&owner, "bob@example.com", "viewer").await.refused(403, "account_waitlisted");
-    assert_eq!(server.mails().len(), 0);
+    assert!(server.mails().iter().all(|mail| mail.to != "bob@example.com"));
 }
 
 #[apply(on_both)]
@@ -198,6 +213,11 @@ async fn roles_are_changed_up_to_one_s_own(#[case] database: Database) {
     too_low(change(&admin, &ada.user, "viewer").await);
     too_low(invite(&admin, "mallory@example.com", "owner").await);
     too_low(admin.delete(format!("{MEMBERS}/{}", ada.user)).await);
+    // An invitation is replaced only by somebody who could withdraw it.
+    let above = invite(&owner, "joan@example.com", "owner").await.expect(201);
+    too_low(invite(&admin, "joan@example.com", "viewer").await);
+    too_low(admin.delete(format!("{MEMBERS}/{}", above.id())).await);
+    owner.delete(format!("{MEMBERS}/{}", above.id())).await.expect(204);
     too_low(viewer.delete(format!("{MEMBERS}/{}", bob.user)).await);
     change(&owner, "usr_nobody", "viewer").await.refused(404, "not_found").code("member_not_found");
 
@@ -234,8 +254,12 @@ async fn members_leave(#[case] database: Database) {
     let (bob, his) = member(&server, &owner, "bob@example.com", "viewer").await;
     let (_, hers) = member(&server, &owner, "eve@example.com", "admin").await;
 
-    // Everybody may leave. The session falls back to another organization.
-    his.delete(format!("{MEMBERS}/{}", bob.user)).await.expect(204);
+    // Everybody may leave. The session ends with the membership, so that it never speaks for another organization: the
+    // request may be repeated.
+    let leave = || his.delete(format!("{MEMBERS}/{}", bob.user)).header("idempotency-key", "once");
+    leave().await.expect(204);
+    leave().await.refused(401, "authentication_error");
+    let his = signed_in(&server, "bob@example.com").await;
     let me = his.get("/v1/auth/me").await.expect(200);
     assert_eq!((&me["org"]["id"], &me["role"]), (&json!(bob.org), &json!("owner")));
     his.post(format!("/v1/auth/orgs/{}/switch", ada.org)).await.refused(404, "not_found");
@@ -301,6 +325,48 @@ async fn connected_calendars_are_private_to_their_member(#[case] database: Datab
     assert_eq!(again.get("/v1/calendar-connections").await.expect(200)["total"], 0);
 }
 
+/// A sign-up with the token of an invitation.
+async fn sign_up_with(server: &Server, email: &str, token: &str) -> Answer {
+    let mut body = signing_up(email);
+    body["invitation_token"] = json!(token);
+    server.anonymous().post("/v1/auth/signup").json(body).await
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn sign_up_can_be_left_to_invited_people(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    Human::sign_up(&server, "ada@example.com").await;
+    server.stop().await;
+    server.start_again(&[("KALENDS_SIGNUP", "invited")]).await;
+    let owner = signed_in(&server, "ada@example.com").await;
+    invite(&owner, "bob@example.com", "viewer").await.expect(201);
+    let invitation = token(&server, "bob@example.com", 1).await;
+    let closed = |answer: Answer| answer.refused(403, "forbidden").code("signup_closed");
+    // An address alone proves nothing.
+    for email in ["bob@example.com", "eve@example.com"] {
+        closed(server.anonymous().post("/v1/auth/signup").json(signing_up(email)).await);
+    }
+    let agent = json!({ "email": "bob@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
+    closed(server.anonymous().post("/v1/agent/sign-up").json(agent).await);
+    let wrong = sign_up_with(&server, "bob@example.com", "nobody-s").await;
+    wrong.refused(400, "validation_error").param("invitation_token");
+    let other = sign_up_with(&server, "eve@example.com", &invitation).await;
+    other.refused(403, "forbidden").code("other_address");
+    let made = sign_up_with(&server, "bob@example.com", &invitation).await.expect(201);
+    assert_eq!(made["user"]["email_verified"], true, "the token proves the address");
+    let bob = signed_in(&server, "bob@example.com").await;
+    assert_eq!(accept(&bob, &invitation).await.expect(200)["role"], "viewer");
+
+    // If it is closed, an invitation does not help either. Users sign in as before.
+    invite(&owner, "grace@example.com", "viewer").await.expect(201);
+    let invitation = token(&server, "grace@example.com", 1).await;
+    server.stop().await;
+    server.start_again(&[("KALENDS_SIGNUP", "closed")]).await;
+    closed(sign_up_with(&server, "grace@example.com", &invitation).await);
+    signed_in(&server, "bob@example.com").await;
+}
+
 #[tokio::test]
 async fn an_invited_person_joins_in_a_browser() {
     let server = Server::start(Database::Sqlite).await;
@@ -323,22 +389,16 @@ async fn an_invited_person_joins_in_a_browser() {
     }
     browser.click("#terms").await;
     browser.click("form button.primary").await;
-    browser.headed("Join an organization").await;
-    assert!(browser.text("main").await.contains("You join as Bob (robert@example.com)"));
-    assert!(browser.is_at("h1").await, "the keyboard focus is on the new content");
+    browser.find(".alert").await;
+    assert!(browser.text(".alert").await.contains("use the address that received it"));
     fits(&browser).await;
-    browser.press_button("Join").await;
-    browser.headed("This invitation cannot be used").await;
-    assert!(browser.text("main").await.contains("sign in with the address that received it"));
-    fits(&browser).await;
-
-    browser.press_button("Sign in as somebody else").await;
-    Human::sign_up(&server, "bob@example.com").await;
-    browser.headed("Sign in to join").await;
+    browser.run("document.getElementById('email').value = ''").await;
     browser.fill("#email", "bob@example.com").await;
-    browser.fill("#password", PASSWORD).await;
     browser.click("form button.primary").await;
     browser.headed("Join an organization").await;
+    assert!(browser.text("main").await.contains("You join as Bob (bob@example.com)"));
+    assert!(browser.is_at("h1").await, "the keyboard focus is on the new content");
+    fits(&browser).await;
     browser.press_button("Join").await;
     browser.headed("Welcome to Engines").await;
     assert!(browser.text("main").await.contains("You are a member there."));

@@ -189,6 +189,29 @@ async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Data
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_new_user_needs_an_invitation_if_sign_up_is_not_open(#[case] database: Database) {
+    let mut world = World::new(database).await;
+    world.password_human("owner@example.com").await;
+    world.server.stop().await;
+    world.server.start_again(&[("KALENDS_SIGNUP", "invited")]).await;
+    world.register();
+    let owner = world.server.client(&world.token("owner@example.com").await);
+    world.provider.claims(&json!({ "email": "bob@example.com" }));
+    world.failed(&world.sign_in("google", &terms()).await, "signup_closed");
+    let invited = json!({ "email": "bob@example.com", "role": "viewer" });
+    owner.post("/v1/auth/members").json(invited).await.expect(201);
+    // The provider has to vouch for the address.
+    world.provider.claims(&json!({ "email": "bob@example.com", "email_verified": false }));
+    world.failed(&world.sign_in("google", &terms()).await, "signup_closed");
+    world.provider.claims(&json!({ "email": "bob@example.com" }));
+    let bob = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
+    assert_eq!((&bob["user"]["email"], &bob["user"]["email_verified"]), (&json!("bob@example.com"), &json!(true)));
+    // A known user signs in as before.
+    assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await, bob);
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn an_unverified_address_is_refused(#[case] database: Database) {
     let world = World::new(database).await;
     let (_, owner) = world.password_human("ada@example.com").await;

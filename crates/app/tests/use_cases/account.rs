@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Credential, Organization, Principal, Reach,
-    ports::{Deletions as _, Organizations as _},
+    Change as AccountChange, Credential, Membership, Organization, Principal, Reach, Role, User,
+    ports::{Deletions as _, Organizations as _, People as _},
     reach::CallerKind,
 };
 use kalends_app::{
@@ -12,7 +12,7 @@ use kalends_app::{
     StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, Change, Event, NewAgent};
-use kalends_kernel::{KeyId, Metadata, RequestId, SessionId, UserId};
+use kalends_kernel::{KeyId, Metadata, RequestId, SessionId};
 use kalends_plans::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
@@ -27,6 +27,7 @@ struct House {
     store: MemoryStore,
     make: Fixtures,
     organization: Organization,
+    owner: User,
 }
 
 impl House {
@@ -47,8 +48,12 @@ impl House {
             settings: settings(),
         });
         let organization = Organization { plan: Plan::Pro, ..make.organization() };
-        store.commit(ChangeSet::new(organization.id).create(&organization)).await.unwrap();
-        Self { app, store, make, organization }
+        let owner = make.user();
+        let (org, seen) = (organization.id, owner.version);
+        let membership = Membership::owner(owner.id, org, make.tick());
+        let changes = ChangeSet::new(org).create(&organization).create(&owner);
+        store.commit(changes.account(AccountChange::AddOwner { membership, seen })).await.unwrap();
+        Self { app, store, make, organization, owner }
     }
 
     /// The holder of the organization's key.
@@ -76,11 +81,11 @@ impl House {
         Actor::enter(self.principal(), self.request(operation)).unwrap()
     }
 
-    /// The organization's user in the console.
+    /// The organization's owner in the console.
     fn human(&self, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
         let session = SessionId::new(now, &self.make.entropy);
-        let user = UserId::new(now, &self.make.entropy);
+        let user = self.owner.id;
         let principal = Principal {
             credential: Credential::Session { session, user },
             kind: CallerKind::Owner,
@@ -203,6 +208,28 @@ async fn a_deletion_waits_for_one_lease() {
     // A lease, plus the margin for a clock that is corrected.
     assert_eq!(began.elapsed(), Duration::from_millis(1_100));
     assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_deletion_needs_an_owner_when_it_is_committed() {
+    let house = House::new().await;
+    let under_way = house.human(&operations::DELETE_ACCOUNT);
+    // Another owner takes the role away after the session was checked.
+    let (org, other) = (house.organization.id, house.make.user());
+    let joins = Membership::owner(other.id, org, house.make.tick());
+    let seen = house.owner.version.next();
+    let demoted = Membership { role: Role::Admin, ..Membership::owner(house.owner.id, org, house.make.tick()) };
+    let changes = ChangeSet::new(org).create(&other);
+    let changes = changes.account(AccountChange::AddMember { membership: joins, seen: other.version });
+    house.store.commit(changes.account(AccountChange::ChangeRole { membership: demoted, seen })).await.unwrap();
+    let refused = house.app.delete_account(&under_way).await.map(|_| ());
+    assert!(matches!(refused, Err(Refusal::RoleTooLow)), "{refused:?}");
+    let left = house.store.find_user(house.owner.id).await.unwrap().unwrap();
+    let leaves = AccountChange::RemoveMember { user: left.id, org, seen: left.version };
+    house.store.commit(ChangeSet::new(org).account(leaves)).await.unwrap();
+    let refused = house.app.delete_account(&under_way).await.map(|_| ());
+    assert!(matches!(refused, Err(Refusal::NotSignedIn)), "{refused:?}");
+    assert!(house.store.find_organization(org).await.unwrap().is_some());
 }
 
 #[tokio::test(start_paused = true)]

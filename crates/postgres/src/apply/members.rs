@@ -86,6 +86,9 @@ pub(super) async fn remove(
     seen: Version,
 ) -> Result<(), ApplyError> {
     touch(connection, user, seen).await?;
+    sqlx::query!("DELETE FROM sessions WHERE user_id = $1 AND org_id = $2", user.uuid(), org.uuid())
+        .execute(&mut *connection)
+        .await?;
     let removed =
         sqlx::query!("DELETE FROM organization_members WHERE org_id = $1 AND user_id = $2", org.uuid(), user.uuid())
             .execute(&mut *connection)
@@ -111,8 +114,8 @@ async fn give_up(connection: &mut PgConnection, org: OrgId, user: UserId) -> Res
 async fn keep_another(connection: &mut PgConnection, org: OrgId) -> Result<u64, ApplyError> {
     let kept = sqlx::query!(
         "INSERT INTO organization_owners (org_id, user_id, owned_since)
-         SELECT org_id, user_id, since FROM organization_members
-         WHERE org_id = $1 AND role = 'owner' ORDER BY since, user_id LIMIT 1",
+         SELECT m.org_id, m.user_id, m.since FROM organization_members m JOIN users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.role = 'owner' ORDER BY m.since, m.user_id LIMIT 1",
         org.uuid(),
     )
     .execute(&mut *connection)

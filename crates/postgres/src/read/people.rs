@@ -68,7 +68,7 @@ impl People for PostgresStore {
         let row = sqlx::query_as!(
             MembershipRow,
             r#"SELECT m.org_id AS "org_id!", m.user_id AS "user_id!", m.role AS "role!", m.since AS "since!"
-             FROM memberships m
+             FROM memberships m JOIN users u ON u.id = m.user_id
              WHERE m.org_id = $1 AND m.role = 'owner'
              ORDER BY m.since, m.user_id
              LIMIT 1"#,
@@ -104,6 +104,17 @@ impl MemberInvitations for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(InvitationRow::into_domain).transpose()
+    }
+
+    async fn is_invited(&self, email: &Email, now: Timestamp) -> Result<bool, StoreError> {
+        let invited = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                 SELECT FROM member_invitations i JOIN organizations o ON o.id = i.org_id
+                 WHERE i.email = $1 AND i.expires_at > $2) AS "invited!""#,
+            email.as_str(),
+            now.as_micros(),
+        );
+        invited.fetch_one(&self.connections).await.map_err(store_error)
     }
 
     async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -100,6 +100,8 @@ keys! {
         "The date from which the terms apply, such as 2026-01-01.";
     SIGNUP_PLAN, Plain, Default::Text("free"),
         "The plan of organizations that sign up by themselves, once their email address is verified: free, pro or custom.";
+    SIGNUP, Plain, Default::Text("open"),
+        "Who may sign up: open (everybody, agents too), invited (people whom an organization invited), or closed (nobody).";
     UPGRADE_URL, Plain, Default::Unset("answers contain no link"),
         "The page on which callers choose or ask for another plan. It becomes upgrade_url in 403 plan_required and contact_url in GET /v1/plans.";
     EGRESS_ALLOW, Plain, Default::Unset("none"),

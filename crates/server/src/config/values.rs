@@ -13,6 +13,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ipnet::IpNet;
+use kalends_accounts::SignUps;
 use kalends_calendars::RecurrenceDefault;
 use kalends_plans::Plan;
 use kalends_time::{CivilDate, SignedDuration};
@@ -91,6 +92,11 @@ pub(super) fn sign_up_plan(text: &str) -> Result<Plan, String> {
         Some(plan @ (Plan::Free | Plan::Pro | Plan::Custom)) => Ok(plan),
         Some(Plan::FreeAgent | Plan::FreeAgentUnverified) | None => Err("must be free, pro or custom".to_owned()),
     }
+}
+
+/// Who may sign up.
+pub(super) fn sign_ups(text: &str) -> Result<SignUps, String> {
+    SignUps::from_name(text.trim()).ok_or_else(|| "must be open, invited or closed".to_owned())
 }
 
 /// The zone of series that name none.

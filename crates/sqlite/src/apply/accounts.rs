@@ -78,6 +78,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::AddMember { membership, seen } => members::add(connection, membership, *seen).await?,
             Change::ChangeRole { membership, seen } => members::change_role(connection, membership, *seen).await?,
             Change::RemoveMember { user, org, seen } => members::remove(connection, *user, *org, *seen).await?,
+            Change::RaiseUser { user, seen } => people::touch(connection, *user, *seen).await?,
             Change::PutInvitation(invitation) => members::put_invitation(connection, invitation).await?,
             Change::RemoveInvitation { org, id } => members::remove_invitation(connection, *org, *id).await?,
             Change::DeleteUser { user, seen } => people::delete(connection, *user, *seen).await?,

@@ -92,6 +92,9 @@ pub(super) async fn remove(
 ) -> Result<(), Failure> {
     touch(connection, user, seen).await?;
     let (org_id, user_id) = (org.uuid(), user.uuid());
+    sqlx::query!("delete from sessions where user_id = ?1 and org_id = ?2", user_id, org_id)
+        .execute(&mut *connection)
+        .await?;
     let removed = sqlx::query!("delete from organization_members where org_id = ?1 and user_id = ?2", org_id, user_id)
         .execute(&mut *connection)
         .await?;
@@ -117,8 +120,8 @@ async fn keep_another(connection: &mut SqliteConnection, org: OrgId) -> Result<u
     let org_id = org.uuid();
     let kept = sqlx::query!(
         "insert into organization_owners (org_id, user_id, owned_since)
-         select org_id, user_id, since from organization_members
-         where org_id = ?1 and role = 'owner' order by since, user_id limit 1",
+         select m.org_id, m.user_id, m.since from organization_members m cross join users u on u.id = m.user_id
+         where m.org_id = ?1 and m.role = 'owner' order by m.since, m.user_id limit 1",
         org_id
     )
     .execute(&mut *connection)

@@ -88,7 +88,8 @@ impl People for SqliteStore {
             MembershipRow,
             r#"select org_id as "org_id!: Vec<u8>", user_id as "user_id!: Vec<u8>", role as "role!: String",
                 since as "since!: i64"
-             from memberships where org_id = ?1 and role = 'owner' order by since, user_id limit 1"#,
+             from memberships cross join users u on u.id = user_id
+             where org_id = ?1 and role = 'owner' order by since, user_id limit 1"#,
             org_id
         )
         .fetch_optional(self.readers())
@@ -131,6 +132,20 @@ impl MemberInvitations for SqliteStore {
         .map_err(store_error)?
         .map(InvitationRow::into_domain)
         .transpose()
+    }
+
+    async fn is_invited(&self, email: &Email, now: Timestamp) -> Result<bool, StoreError> {
+        let (email, now) = (email.as_str(), now.as_micros());
+        sqlx::query_scalar!(
+            r#"select exists (
+                select 1 from member_invitations i cross join organizations o on o.id = i.org_id
+                where i.email = ?1 and i.expires_at > ?2) as "invited!: bool""#,
+            email,
+            now
+        )
+        .fetch_one(self.readers())
+        .await
+        .map_err(store_error)
     }
 
     async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

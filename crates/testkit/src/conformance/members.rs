@@ -187,6 +187,37 @@ pub async fn members_are_those_of_a_map(store: &StoreUnderTest) {
     assert!(refused > 0, "the steps include the last owner");
 }
 
+/// A removal ends the user's sessions in the organization, and no others. It makes a decision stale that relied on the
+/// membership.
+pub async fn a_removal_ends_sessions_and_decisions(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    scene.first_owner().await;
+    let (bob, eve) = (scene.person().await.id, scene.person().await.id);
+    for user in [bob, eve] {
+        scene.join(user, Role::Member).await;
+    }
+    other.join(bob, Role::Member).await;
+    let mut sessions = Vec::new();
+    for (user, org) in [(bob, Some(scene.org)), (bob, Some(other.org)), (bob, None), (eve, Some(scene.org))] {
+        let session = scene.make.session(user, org);
+        let seen = scene.seen(user).await;
+        scene.commit(scene.changes().account(Change::CreateSession { session, seen })).await;
+        sessions.push(session.id);
+    }
+    let seen = scene.seen(bob).await;
+    scene.try_remove(bob).await.unwrap();
+    let mut left = Vec::new();
+    for session in sessions {
+        left.push(scene.store.find_session(session).await.unwrap().is_some());
+    }
+    assert_eq!(left, [false, true, true, true]);
+    let relied = |seen| scene.changes().account(Change::RaiseUser { user: bob, seen });
+    assert_refused!(scene.try_commit(relied(seen)).await, CommitError::Stale);
+    scene.commit(relied(seen.next())).await;
+    assert_eq!(scene.seen(bob).await, seen.next().next());
+}
+
 /// Decisions that raise the version of their organization follow each other, whichever members they concern.
 pub async fn decisions_about_members_follow_each_other(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -230,8 +261,13 @@ pub async fn an_invitation_replaces_the_one_of_its_address(store: &StoreUnderTes
     scene.put_invitation(&third).await;
     assert_eq!(scene.store.find_invitation(old).await.unwrap(), None);
     assert_eq!(scene.store.find_invitation(new).await.unwrap(), Some(third.clone()));
-    assert_eq!(scene.store.invitations_of(scene.org).await.unwrap(), [second, third]);
-    assert_eq!(scene.store.invitations_of(other.org).await.unwrap(), [theirs]);
+    assert_eq!(scene.store.invitations_of(scene.org).await.unwrap(), [second, third.clone()]);
+    let kept = other.store.invitations_of(other.org).await.unwrap();
+    let ends = third.expires_at.max(theirs.expires_at);
+    assert_eq!(kept, [theirs]);
+    let invited = async |email, now| scene.store.is_invited(email, now).await.unwrap();
+    assert!(invited(&first.email, ends - SignedDuration::micros(1)).await && !invited(&first.email, ends).await);
+    assert!(!invited(&scene.make.email(), first.created_at).await);
     let nowhere = MemberInvitation { org: OrgId::from_bytes([7; 16]), ..scene.invitation(&owner).0 };
     let nowhere = scene.changes().account(Change::PutInvitation(nowhere));
     assert_refused!(scene.try_commit(nowhere).await, CommitError::Stale);

@@ -282,6 +282,7 @@ impl State {
             | Change::AddMember { .. }
             | Change::ChangeRole { .. }
             | Change::RemoveMember { .. }
+            | Change::RaiseUser { .. }
             | Change::PutInvitation(_)
             | Change::RemoveInvitation { .. }
             | Change::DeleteUser { .. }

@@ -52,7 +52,9 @@ impl State {
             Change::RemoveMember { user, org, seen } => {
                 self.touch(*user, *seen)?;
                 self.members.remove(&(*org, *user)).ok_or(CommitError::Stale)?;
+                self.sessions.retain(|_, session| (session.user, session.org) != (*user, Some(*org)));
             }
+            Change::RaiseUser { user, seen } => self.touch(*user, *seen)?,
             Change::PutInvitation(invitation) => {
                 self.organizations.get(&invitation.org).ok_or(CommitError::Stale)?;
                 self.invitations.retain(|_, other| (other.org, &other.email) != (invitation.org, &invitation.email));
@@ -179,6 +181,11 @@ impl MemberInvitations for MemoryStore {
 
     async fn find_invitation(&self, token: TokenHash) -> Result<Option<MemberInvitation>, StoreError> {
         Ok(self.state().invitations.values().find(|invitation| invitation.token == token).cloned())
+    }
+
+    async fn is_invited(&self, email: &Email, now: Timestamp) -> Result<bool, StoreError> {
+        let state = self.state();
+        Ok(state.invitations.values().any(|invitation| invitation.email == *email && invitation.holds(now)))
     }
 
     async fn forget_invitations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -7,8 +7,8 @@ use kalends_kernel::{FieldErrors, bounded_text};
 use super::{ChangePassword, ConsoleSignUp, ForgotPassword, Me, Org, ResetPassword, SignIn, UpdateMe, User};
 use crate::patch::{nothing_to_change, set};
 
-/// The maximum length of a password reset token, in characters. Ours have 43.
-const RESET_TOKEN_MAX: usize = 256;
+/// The maximum length of a mailed token, in characters. Ours have 43.
+pub(crate) const MAILED_TOKEN_MAX: usize = 256;
 
 /// A sign-up with checked fields. The terms are checked later.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct CheckedConsoleSignUp {
     pub org_name: Option<OrgName>,
     /// The version of the accepted terms.
     pub tos_version: String,
+    /// The token of an invitation.
+    pub invitation_token: Option<String>,
 }
 
 impl ConsoleSignUp {
@@ -38,9 +40,12 @@ impl ConsoleSignUp {
         let org_name = self.org_name.as_deref().map(|name| OrgName::parse("org_name", name)).transpose();
         let org_name = errors.take(org_name);
         let tos_version = errors.take(bounded_text("tos_version", &self.tos_version, 1, 64));
-        match (email, password, name, org_name, tos_version) {
-            (Some(email), Some(password), Some(name), Some(org_name), Some(tos_version)) => {
-                Ok(CheckedConsoleSignUp { email, password, name, org_name, tos_version })
+        let token = self.invitation_token.as_deref();
+        let token = token.map(|token| bounded_text("invitation_token", token, 1, MAILED_TOKEN_MAX)).transpose();
+        let token = errors.take(token);
+        match (email, password, name, org_name, tos_version, token) {
+            (Some(email), Some(password), Some(name), Some(org_name), Some(tos_version), Some(invitation_token)) => {
+                Ok(CheckedConsoleSignUp { email, password, name, org_name, tos_version, invitation_token })
             }
             _ => Err(errors),
         }
@@ -85,7 +90,7 @@ impl ResetPassword {
     /// Lists every invalid field.
     pub fn parse(self) -> Result<(String, Password), FieldErrors> {
         let mut errors = FieldErrors::default();
-        let token = errors.take(bounded_text("token", &self.token, 1, RESET_TOKEN_MAX));
+        let token = errors.take(bounded_text("token", &self.token, 1, MAILED_TOKEN_MAX));
         let password = errors.take(Password::parse("password", self.password));
         match (token, password) {
             (Some(token), Some(password)) => Ok((token, password)),

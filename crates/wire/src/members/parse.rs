@@ -4,9 +4,7 @@ use kalends_accounts::{self as accounts, Email, Membership, Role};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text};
 
 use super::{AcceptInvitation, InviteMember, Member, MemberInvitation, UpdateMember};
-
-/// The maximum length of an invitation's token, in characters. Ours have 43.
-const TOKEN_MAX: usize = 256;
+use crate::console::MAILED_TOKEN_MAX;
 
 fn role(name: &str) -> Result<Role, FieldError> {
     Role::from_name(name).ok_or_else(|| {
@@ -47,7 +45,7 @@ impl AcceptInvitation {
     /// # Errors
     /// If it is empty or too long.
     pub fn parse(self) -> Result<String, FieldErrors> {
-        Ok(bounded_text("token", &self.token, 1, TOKEN_MAX)?)
+        Ok(bounded_text("token", &self.token, 1, MAILED_TOKEN_MAX)?)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{Service, error::ApiError, extract::Caller, reply::Ended};
 /// Deletes the organization that the session is switched to, with all of its data, permanently.
 ///
 /// Only an owner can do this. When the answer arrives, none of its keys is accepted anymore, and all of your sessions
-/// end. Members who belong to another organization keep their account, and so do you. All others are deleted too. Within
-/// a minute, nothing is left except the record of accepted terms, which does not show whose it was.
+/// end. You and the other members keep your accounts if you belong to another organization; otherwise they are deleted
+/// too. Within a minute, nothing is left except the record of accepted terms, which does not show whose it was.
 #[utoipa::path(
     delete,
     path = "/v1/auth/account",

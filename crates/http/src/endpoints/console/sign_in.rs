@@ -12,7 +12,7 @@ use crate::{
 
 /// Signs a user in. The session is returned in a cookie and as a token.
 ///
-/// The session lasts 12 hours and starts in the organization that the user has owned longest. A wrong address and a
+/// The session lasts 12 hours and starts in the organization that the user has belonged to longest. A wrong address and a
 /// wrong password get the same 401 `authentication_error`. The limits are 10 attempts per minute and address, and 10
 /// wrong passwords per minute and account from all addresses. Beyond them, the answer is 429, whether or not the
 /// account exists.

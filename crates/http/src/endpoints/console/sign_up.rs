@@ -14,7 +14,8 @@ use crate::{
 /// The key is shown only in this answer. If another account has the address, the answer is 409, code `email_taken`. If
 /// the address is on the waiting list, it is 403 `account_waitlisted`. A user who was activated from the waiting list
 /// gets the organization from there. If an agent signed up with the address, its organization stays separate until it
-/// is claimed.
+/// is claimed. If sign-up is not open on this server, the answer is 403, code `signup_closed`; a person whom an
+/// organization invited sends the `invitation_token` from the email, if the server allows that.
 #[utoipa::path(
     post,
     path = "/v1/auth/signup",

@@ -17,8 +17,9 @@ use crate::{
 /// `?error=` with one of `oauth_state` (the attempt is unknown, used, expired or of another browser: start again),
 /// `oauth_declined`, `oauth_failed`, `provider_unavailable`, `email_not_verified` (the address is known, but the
 /// provider does not vouch for it: sign in as before), `tos_version_required`, `tos_version_stale`,
-/// `account_waitlisted` or `rate_limited`. If the sign-in started with `return_to`, the redirect leads to that page,
-/// with `?sign_in_error=` instead. Additional parameters of the provider are ignored.
+/// `account_waitlisted`, `rate_limited` or `signup_closed` (this server does not let everybody sign up). If the sign-in
+/// started with `return_to`, the redirect leads to that page, with `?sign_in_error=` instead. Additional parameters of
+/// the provider are ignored.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}/callback",
