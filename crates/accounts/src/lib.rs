@@ -45,7 +45,7 @@ pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;
 pub use member::{
     INVITATION_LASTS, INVITATION_REFUSED, InvitationToken, MEMBERS_MAX, MEMBERSHIPS_MAX, MemberError, MemberInvitation,
-    Membership, Role, active_membership, check_invitation, goes_with, owners,
+    Membership, Role, active_membership, check_invitation, goes_with,
 };
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};

@@ -143,11 +143,6 @@ impl Membership {
     }
 }
 
-/// The number of owners among the members of one organization.
-pub fn owners(members: &[Membership]) -> usize {
-    members.iter().filter(|member| member.role == Role::Owner).count()
-}
-
 /// The membership that a session works with: that of the chosen organization, or the one that the user has had longest
 /// if none is chosen. A session whose user no longer belongs to the chosen organization does not silently work with
 /// another one.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kalends_accounts::{
     Change, Email, INVITATION_REFUSED, MemberInvitation, Membership, Organization, Role, TokenHash, User,
-    check_invitation, goes_with, owners,
+    check_invitation, goes_with,
 };
 use kalends_bridge as bridge;
 use kalends_kernel::{FieldError, Foreign, MemberInvitationId, OrgId, UserId};
@@ -15,8 +15,12 @@ use kalends_notifications::About;
 use kalends_wire as wire;
 
 use crate::{
-    Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, audit::Subject, console::human,
-    giving_back::Consent, letters,
+    Actor, Answered, App, ChangeSet, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
+    console::human,
+    giving_back::Consent,
+    letters,
 };
 
 /// The members of an organization at one time, as one of them sees it.
@@ -35,7 +39,7 @@ impl Team {
     }
 
     fn owners(&self) -> usize {
-        owners(&self.members.iter().map(|(member, _)| *member).collect::<Vec<_>>())
+        self.members.iter().filter(|(member, _)| member.role == Role::Owner).count()
     }
 
     /// The change that makes this decision the only one about these members. It comes last, so that all decisions lock
@@ -213,14 +217,12 @@ impl App {
     /// to another address, or if the caller is a member.
     pub async fn accept_invitation(&self, actor: &Actor, token: &str) -> Result<Answered<wire::OwnOrg>, Refusal> {
         let (_, user) = human(actor)?;
-        let token = TokenHash::of(token);
-        let refused = || Refusal::from(FieldError::new("token", INVITATION_REFUSED));
         retry_stale(|| async {
             let now = self.now();
-            let found = self.parts.store.find_invitation(token).await?.filter(|invitation| invitation.holds(now));
-            let invitation = found.ok_or_else(refused)?;
+            let invitation = self.open_invitation("token", token).await?;
             let org = invitation.org;
-            let organization = self.parts.store.find_organization(org).await?.ok_or_else(refused)?;
+            // If it has just been deleted, its invitations are gone too: start over.
+            let organization = self.parts.store.find_organization(org).await?.ok_or(Attempt::Stale)?;
             let before = self.user(user).await?;
             let memberships = self.parts.store.memberships_of(user).await?;
             let membership = invitation.accept(user, &before.email, &memberships, now).map_err(Refusal::from)?;
@@ -260,12 +262,15 @@ impl App {
     /// to another address.
     pub(crate) async fn check_invited(&self, token: Option<&str>, email: &Email) -> Result<bool, Refusal> {
         let Some(token) = token else { return Ok(false) };
-        let found = self.parts.store.find_invitation(TokenHash::of(token)).await?;
-        let invitation = found.filter(|invitation| invitation.holds(self.now()));
-        let invitation =
-            invitation.ok_or_else(|| Refusal::from(FieldError::new("invitation_token", INVITATION_REFUSED)))?;
-        invitation.check_address(email)?;
+        self.open_invitation("invitation_token", token).await?.check_address(email)?;
         Ok(true)
+    }
+
+    /// The invitation with that token, which can still be accepted. `param` names the token in the error.
+    async fn open_invitation(&self, param: &str, token: &str) -> Result<MemberInvitation, Refusal> {
+        let found = self.parts.store.find_invitation(TokenHash::of(token)).await?;
+        let open = found.filter(|invitation| invitation.holds(self.now()));
+        open.ok_or_else(|| FieldError::new(param, INVITATION_REFUSED).into())
     }
 
     /// Removes up to `limit` expired invitations, and returns whether that was all.
