@@ -34,6 +34,8 @@ pub enum Limited {
     ClaimsOf,
     /// Emails for setting a password, to one address.
     Resets,
+    /// Emails for proving the address of a user.
+    Proofs,
     /// Emails from one organization to others, with the limit per hour.
     Mail(u32),
     /// Emails from all organizations to one recipient, with the limit per hour.
@@ -73,7 +75,7 @@ impl Limited {
         match self {
             Self::SignUps | Self::PublicSignUps | Self::Exports => 10,
             Self::Feedback => 25,
-            Self::ClaimsOn | Self::Resets => 5,
+            Self::ClaimsOn | Self::Resets | Self::Proofs => 5,
             Self::ClaimsOf => 20,
             Self::Mail(count) | Self::MailTo(count) => count,
         }
@@ -87,6 +89,7 @@ impl Limited {
             | Self::ClaimsOn
             | Self::ClaimsOf
             | Self::Resets
+            | Self::Proofs
             | Self::Mail(_)
             | Self::MailTo(_) => Window::Hour,
             Self::Feedback => Window::Day,
@@ -103,6 +106,7 @@ impl Limited {
             Self::ClaimsOn => "claims on",
             Self::ClaimsOf => "claims of",
             Self::Resets => "resets",
+            Self::Proofs => "proofs",
             Self::Mail(_) => "mail",
             Self::MailTo(_) => "mail to",
         }
@@ -118,7 +122,7 @@ impl fmt::Display for Limited {
             Self::Exports => "exports",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
-            Self::Resets | Self::Mail(_) | Self::MailTo(_) => "emails",
+            Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -131,7 +135,7 @@ impl fmt::Display for Limited {
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
-            Self::ClaimsOf => f.write_str(" to one user"),
+            Self::ClaimsOf | Self::Proofs => f.write_str(" to one user"),
             Self::Exports | Self::Feedback => Ok(()),
         }
     }
@@ -250,6 +254,11 @@ impl Allowance {
         Self::new(Limited::Resets, email.as_str().as_bytes(), None)
     }
 
+    /// Emails for proving the address of one user.
+    pub fn proofs(user: UserId) -> Self {
+        Self::new(Limited::Proofs, user.uuid().as_bytes(), None)
+    }
+
     /// Emails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
@@ -316,7 +325,7 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 9] {
+    fn all() -> [Allowance; 10] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
@@ -326,6 +335,7 @@ mod tests {
             Allowance::claims_on(&ada),
             Allowance::claims_of(UserId::from_bytes([7; 16])),
             Allowance::resets(&ada),
+            Allowance::proofs(UserId::from_bytes([7; 16])),
             Allowance::mail(org(), 7),
             Allowance::mail_to(&ada, 3),
         ]
@@ -359,6 +369,7 @@ mod tests {
                 "5 claims an hour are allowed on one address",
                 "20 claims an hour are allowed to one user",
                 "5 emails an hour are allowed to one address",
+                "5 emails an hour are allowed to one user",
                 "7 emails an hour are allowed to others from one organization",
                 "3 emails an hour are allowed to one address",
             ]

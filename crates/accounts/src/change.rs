@@ -4,8 +4,8 @@ use kalends_kernel::{KeyId, MemberInvitationId, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, ApiKey, Claim, MemberInvitation, Membership, Organization, PasswordReset, ScopedKey, Session,
-    SessionEnd, TokenHash, User, VerificationCode, oauth::KnownIdentity,
+    Acceptance, ApiKey, Claim, MemberInvitation, Membership, Organization, ScopedKey, Session, SessionEnd, TokenHash,
+    User, UserToken, VerificationCode, oauth::KnownIdentity,
 };
 
 /// One write to the data of this crate, such as organizations, keys, users and sessions. An update only applies while
@@ -34,10 +34,12 @@ pub enum Change {
         /// When it stops working.
         at: Timestamp,
     },
-    /// Revokes every key of the organization itself that is in force, but not the keys of its agents.
-    RevokeOrganizationKeys {
+    /// Revokes every key of the organization that is in force.
+    RevokeKeys {
         /// The organization.
         org: OrgId,
+        /// Whether the keys of its agents are revoked too.
+        of_agents: bool,
         /// When they stop working.
         at: Timestamp,
     },
@@ -79,9 +81,9 @@ pub enum Change {
         /// When it is deleted.
         at: Timestamp,
     },
-    /// Creates a user. Fails as a duplicate if another user has the address.
+    /// Creates a user. Fails as a duplicate if the user holds an address that another user holds.
     CreateUser(User),
-    /// Updates a user. Fails as a duplicate if another user has the address.
+    /// Updates a user. Fails as a duplicate if the user holds an address that another user holds.
     UpdateUser {
         /// The row to write.
         user: User,
@@ -141,11 +143,11 @@ pub enum Change {
         /// The invitation.
         id: MemberInvitationId,
     },
-    /// Replaces the token with which a user sets a password.
-    PutReset(PasswordReset),
-    /// Uses up the token. Stale if it was used or replaced before.
-    UseReset(TokenHash),
-    /// Deletes a user, with their sessions, identities, claims, memberships and password reset. Stale if the user's
+    /// Stores a token of a user in place of the one for the same purpose. Stale if the user does not exist.
+    PutUserToken(UserToken),
+    /// Uses up a token of a user. Stale if it was used or replaced before.
+    UseUserToken(TokenHash),
+    /// Deletes a user, with their sessions, identities, claims, memberships and tokens. Stale if the user's
     /// version has changed.
     DeleteUser {
         /// The user.

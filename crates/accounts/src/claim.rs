@@ -2,20 +2,18 @@
 //!
 //! The claim starts with the agent's address, and is proved with a code that is mailed there. It is then on hold for
 //! a day, during which anyone who reads that mailbox may revoke it. After the hold the user owns the organization.
-//! The organization itself does not change, except that it gets an owner.
+//! Its keys are revoked, because its former holder has seen them. Nothing else about it changes.
 //!
 //! A claim is created even for an address with nothing to claim, but no code can prove it. So neither the responses nor
 //! the list of claims reveal who has an account.
 
-use std::fmt;
-
-use kalends_kernel::{ClaimId, Entropy, OrgId, UserId, Version, base64url, random_bytes};
+use kalends_kernel::{ClaimId, OrgId, UserId, Version};
 use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    Code, CodeHash, Email, Organization, SignUpSource, TokenHash,
+    Code, CodeHash, Email, MailedToken, Organization, SignUpSource, TokenHash,
     otp::{CODE_LASTS, Guess, judge},
 };
 
@@ -32,33 +30,6 @@ impl AddressHash {
     /// The hash of an address.
     pub fn of(email: &Email) -> Self {
         Self(Sha256::digest(email.as_str().as_bytes()).into())
-    }
-}
-
-/// The token that revokes a claim on hold. It is sent by mail and shown nowhere else.
-#[derive(Clone, PartialEq, Eq)]
-pub struct RevocationToken(String);
-
-impl RevocationToken {
-    /// A token with 256 random bits.
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(base64url(&random_bytes::<32>(entropy)))
-    }
-
-    /// The text, for the email.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// The hash to store.
-    pub fn hash(&self) -> TokenHash {
-        TokenHash::of(&self.0)
-    }
-}
-
-impl fmt::Debug for RevocationToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RevocationToken(…)")
     }
 }
 
@@ -320,7 +291,7 @@ impl Claim {
         user: UserId,
         presented: &Code,
         rivals: Rivals,
-        token: &RevocationToken,
+        token: &MailedToken,
         now: Timestamp,
     ) -> Result<Self, ClaimError> {
         let own = stored.filter(|claim| claim.id == id && claim.user == user);
@@ -442,8 +413,8 @@ mod tests {
         Code::parse(text).unwrap()
     }
 
-    fn token() -> RevocationToken {
-        RevocationToken("token".to_owned())
+    fn token() -> MailedToken {
+        MailedToken("token".to_owned())
     }
 
     fn address() -> AddressHash {
@@ -602,7 +573,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_tokens() {
-        assert_eq!(format!("{:?} {:?}", token(), token().hash()), "RevocationToken(…) TokenHash(…)");
+        assert_eq!(format!("{:?} {:?}", token(), token().hash()), "MailedToken(…) TokenHash(…)");
     }
 
     #[derive(Debug, Clone)]
@@ -673,7 +644,7 @@ mod tests {
                         let stored = claims.get(claim).copied();
                         let number = u8::try_from(claim).unwrap();
                         let text = if right { "123456" } else { "654321" };
-                        let token = RevocationToken(format!("token {claim}"));
+                        let token = MailedToken(format!("token {claim}"));
                         let done = Claim::verify(stored.as_ref(), id(number), user, &code(text), rivals, &token, now);
                         let waits = stored.filter(|stored| stored.user == user).and_then(|_| match known[claim] {
                             Known::Waits { since, wrong } if now < since + CODE_LASTS && wrong < 10 => Some(wrong),

@@ -9,13 +9,36 @@ use crate::{
     UserName, Waitlist,
 };
 
+/// What is known about the address of a new account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressStanding {
+    /// It is proved, by a provider or by an invitation that was mailed there.
+    Proved,
+    /// It is only stated, and the server does not ask for a proof. The user holds it nevertheless.
+    Held,
+    /// It is only stated, and the user is asked to prove it. Until then, the user does not hold it, and the organization
+    /// stays in the sandbox.
+    Stated,
+}
+
+impl AddressStanding {
+    /// The standing of an address. `asks` says whether the server asks for a proof.
+    pub const fn of(proved: bool, asks: bool) -> Self {
+        match (proved, asks) {
+            (true, _) => Self::Proved,
+            (false, false) => Self::Held,
+            (false, true) => Self::Stated,
+        }
+    }
+}
+
 /// A sign-up that has been validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAccount {
     /// The address.
     pub email: Email,
-    /// Whether the address is proved already, by a provider or by an invitation that was mailed there.
-    pub email_verified: bool,
+    /// What is known about the address.
+    pub standing: AddressStanding,
     /// The user's name.
     pub name: UserName,
     /// The organization's name. The default is the user's name.
@@ -26,6 +49,17 @@ pub struct NewAccount {
     pub acceptance: Acceptance,
     /// The plan of new sign-ups.
     pub plan: Plan,
+}
+
+impl NewAccount {
+    fn holds_address(&self) -> bool {
+        self.standing != AddressStanding::Stated
+    }
+
+    /// The plan until the address is proved.
+    fn first_plan(&self) -> Plan {
+        if self.holds_address() { self.plan } else { Plan::FreeAgentUnverified }
+    }
 }
 
 /// The organization that a sign-up opens.
@@ -74,7 +108,7 @@ pub enum SignUpError {
     Waiting,
 }
 
-/// Creates the account of a user whose address no other user has. `known` is the organization that has the address,
+/// Creates the account of a user whose address no other user holds. `known` is the organization that has the address,
 /// and whether it has an owner.
 ///
 /// A user who was let in from the waiting list gets the organization that waited. It has neither a key nor an owner, so
@@ -96,6 +130,9 @@ pub fn open_account(
         Some((known, false)) if known.source == SignUpSource::Waitlist => Founding::LetIn {
             organization: Organization {
                 name: new.org_name.clone().unwrap_or_else(|| known.name.clone()),
+                // The operator may have chosen another plan for it.
+                plan: if known.plan == new.plan { new.first_plan() } else { known.plan },
+                email: known.email.clone().filter(|_| new.holds_address()),
                 accepted: Some(new.acceptance.clone()),
                 version: known.version.next(),
                 ..known.clone()
@@ -103,13 +140,14 @@ pub fn open_account(
             seen: known.version,
         },
         // An address belongs to one organization at most. If another one has it, the new one gets none.
-        other => Founding::New(found(new, other.is_none(), OrgId::new(now, entropy), now)),
+        other => Founding::New(found(new, other.is_none() && new.holds_address(), OrgId::new(now, entropy), now)),
     };
     let organization = founding.organization();
     let (org, kind) = (organization.id, organization.key_kind());
     Ok(Account {
         user: User {
-            email_verified_at: new.email_verified.then_some(now),
+            email_verified_at: (new.standing == AddressStanding::Proved).then_some(now),
+            holds_address: new.holds_address(),
             ..User::create(user, new.email.clone(), new.name.clone(), new.password.clone(), now)
         },
         membership: Membership::owner(user, org, now),
@@ -124,7 +162,7 @@ fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Timestamp) -> Org
     Organization {
         id,
         name: new.org_name.clone().unwrap_or_else(name),
-        plan: new.plan,
+        plan: new.first_plan(),
         limit_overrides: None,
         test: false,
         email: with_address.then(|| new.email.clone()),
@@ -157,7 +195,7 @@ mod tests {
             name: UserName::parse("name", "Ada").unwrap(),
             org_name: org_name.map(|name| OrgName::parse("org_name", name).unwrap()),
             password: Some(PasswordHash::new("$hash".to_owned())),
-            email_verified: false,
+            standing: AddressStanding::Held,
             acceptance: Acceptance { version: "2026-01-01".to_owned(), at: NOW },
             plan: Plan::Pro,
         }
@@ -184,6 +222,63 @@ mod tests {
         assert_eq!(account.key.key.org, organization.id);
         assert!(account.key.text.starts_with("svc_sk_") && account.user.email_verified_at.is_none());
         assert_eq!(open(None, Some("Acme")).unwrap().founding.organization().name.as_str(), "Acme");
+    }
+
+    fn open_with(standing: AddressStanding, known: Option<(&Organization, bool)>) -> Account {
+        open_account(known, &NewAccount { standing, ..new(None) }, NOW, &Counting(0.into())).unwrap()
+    }
+
+    #[test]
+    fn a_stated_address_is_not_held() {
+        for (proved, asks, holds, verified) in [
+            (true, true, true, true),
+            (true, false, true, true),
+            (false, false, true, false),
+            (false, true, false, false),
+        ] {
+            let account = open_with(AddressStanding::of(proved, asks), None);
+            let organization = account.founding.organization();
+            assert_eq!((account.user.holds_address, account.user.email_verified_at.is_some()), (holds, verified));
+            assert_eq!(organization.email.is_some(), holds);
+            assert_eq!(organization.plan == Plan::FreeAgentUnverified, !holds);
+        }
+    }
+
+    #[test]
+    fn a_stated_address_opens_the_waiting_organization_in_the_sandbox() {
+        let waited = known(SignUpSource::Waitlist, Waitlist::Active);
+        let account = open_with(AddressStanding::Stated, Some((&waited, false)));
+        let organization = account.founding.organization();
+        assert_eq!(
+            (organization.id, &organization.email, organization.plan),
+            (waited.id, &None, Plan::FreeAgentUnverified)
+        );
+        let chosen = Organization { plan: Plan::Custom, ..waited };
+        let account = open_with(AddressStanding::Stated, Some((&chosen, false)));
+        assert_eq!(account.founding.organization().plan, Plan::Custom, "the operator chose it");
+    }
+
+    #[test]
+    fn the_first_proof_ends_the_sandbox() {
+        let account = open_with(AddressStanding::Stated, None);
+        let (organization, email) = (account.founding.organization().clone(), account.user.email);
+        let later = Timestamp::from_micros(NOW.as_micros() + 1);
+        let raised = organization.with_proved_owner(&email, true, Plan::Pro, later).unwrap();
+        assert_eq!((raised.plan, raised.email.as_ref(), raised.verified_at), (Plan::Pro, Some(&email), Some(later)));
+        assert_eq!(raised.version, organization.version.next());
+        assert_eq!(raised.with_proved_owner(&email, true, Plan::Custom, later), None, "nothing is left to change");
+        let without = organization.with_proved_owner(&email, false, Plan::Pro, later).unwrap();
+        assert_eq!(
+            (without.plan, without.email, without.verified_at),
+            (Plan::Pro, None, None),
+            "another has the address"
+        );
+        let chosen = Organization { plan: Plan::Custom, ..organization.clone() };
+        assert_eq!(chosen.with_proved_owner(&email, true, Plan::Pro, later).unwrap().plan, Plan::Custom);
+        for source in [SignUpSource::Agent, SignUpSource::Operator] {
+            let other = Organization { source, ..organization.clone() };
+            assert_eq!(other.with_proved_owner(&email, true, Plan::Pro, later), None, "a user did not sign it up");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod claim;
 mod console;
 mod key;
 mod key_label;
+mod mailed_token;
 mod member;
 pub mod oauth;
 mod organization;
@@ -21,7 +22,6 @@ mod principal;
 mod public_mail;
 pub mod reach;
 mod reply_to;
-mod reset;
 mod scoped;
 mod session;
 mod sign_up;
@@ -30,6 +30,7 @@ pub mod stored_address;
 mod terms;
 mod token_hash;
 mod user;
+mod user_token;
 mod waitlist;
 
 pub use admin::AdminToken;
@@ -37,22 +38,22 @@ pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
 pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
-    AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
-    RevokeError, Revoked, Rivals, StoredClaimState, claimable,
+    AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevokeError,
+    Revoked, Rivals, StoredClaimState, claimable,
 };
-pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
+pub use console::{Account, AddressStanding, Founding, NewAccount, SignUpError, open_account};
 pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;
+pub use mailed_token::MailedToken;
 pub use member::{
-    INVITATION_LASTS, INVITATION_REFUSED, InvitationToken, MEMBERS_MAX, MEMBERSHIPS_MAX, MemberError, MemberInvitation,
-    Membership, Role, active_membership, check_invitation, goes_with,
+    INVITATION_LASTS, INVITATION_REFUSED, MEMBERS_MAX, MEMBERSHIPS_MAX, MemberError, MemberInvitation, Membership,
+    Role, active_membership, check_invitation, goes_with,
 };
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
 pub use reply_to::{AskedAddress, REPLY_TO_ASKED_LASTS, ReplyTo, ReplyToToken};
-pub use reset::{PasswordReset, RESET_LASTS, RESET_REFUSED, ResetToken};
 pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
@@ -63,6 +64,7 @@ pub use sign_ups::SignUps;
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
 pub use token_hash::TokenHash;
 pub use user::{Password, PasswordHash, User, UserName};
+pub use user_token::{TokenPurpose, UserToken};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};
 
 /// The address of a user, an organization or a guest.

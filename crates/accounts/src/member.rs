@@ -3,12 +3,10 @@
 //! An organization that a person signed up has one owner at least. One that an agent signed up, or that the operator
 //! created, has no members until it is claimed.
 
-use std::fmt;
-
-use kalends_kernel::{Entropy, MemberInvitationId, OrgId, UserId, base64url, random_bytes};
+use kalends_kernel::{Entropy, MemberInvitationId, OrgId, UserId};
 use kalends_time::{SignedDuration, Timestamp};
 
-use crate::{Email, TokenHash};
+use crate::{Email, MailedToken, TokenHash};
 
 /// How many members an organization can have. Open invitations count.
 pub const MEMBERS_MAX: usize = 200;
@@ -159,28 +157,6 @@ pub fn goes_with(memberships: &[Membership], org: OrgId) -> bool {
     memberships.iter().all(|membership| membership.org == org)
 }
 
-/// The token in the email of an invitation.
-#[derive(Clone, PartialEq, Eq)]
-pub struct InvitationToken(String);
-
-impl InvitationToken {
-    /// A token with 256 random bits.
-    pub fn generate(entropy: &dyn Entropy) -> Self {
-        Self(base64url(&random_bytes::<32>(entropy)))
-    }
-
-    /// The text, for the email.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for InvitationToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InvitationToken(…)")
-    }
-}
-
 /// An invitation as stored. An organization has one at most for each address: a new one replaces the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberInvitation {
@@ -210,14 +186,14 @@ impl MemberInvitation {
         role: Role,
         now: Timestamp,
         entropy: &dyn Entropy,
-    ) -> (Self, InvitationToken) {
-        let token = InvitationToken::generate(entropy);
+    ) -> (Self, MailedToken) {
+        let token = MailedToken::generate(entropy);
         let invitation = Self {
             id: MemberInvitationId::new(now, entropy),
             org: by.org,
             email,
             role,
-            token: TokenHash::of(&token.0),
+            token: token.hash(),
             invited_by: by.user,
             created_at: now,
             expires_at: now + INVITATION_LASTS,
@@ -402,7 +378,7 @@ mod tests {
         let (invitation, token) = MemberInvitation::issue(&by, email("bob@example.com"), Role::Member, NOW, &Sevens);
         assert_eq!((invitation.org, invitation.invited_by), (by.org, by.user));
         assert_eq!(invitation.token, TokenHash::of(token.reveal()));
-        assert_eq!((token.reveal().len(), format!("{token:?}")), (43, "InvitationToken(…)".to_owned()));
+        assert_eq!((token.reveal().len(), format!("{token:?}")), (43, "MailedToken(…)".to_owned()));
         let (bob, later) = (UserId::from_bytes([5; 16]), NOW + SignedDuration::days(1));
         let joined = Membership { user: bob, org: by.org, role: Role::Member, since: later };
         let accept = |address, memberships: &[Membership]| invitation.accept(bob, &email(address), memberships, later);

@@ -482,13 +482,8 @@ impl User {
     /// earlier sessions and other identities ([`Linking::first_proof`]).
     pub fn vouched_for(&self, now: Timestamp) -> Linking {
         let first_proof = self.email_verified_at.is_none();
-        let user = Self {
-            email_verified_at: self.email_verified_at.or(Some(now)),
-            password: if first_proof { None } else { self.password.clone() },
-            version: self.version.next(),
-            updated_at: now,
-            ..self.clone()
-        };
+        let password = if first_proof { None } else { self.password.clone() };
+        let user = Self { password, ..self.proved(now) };
         Linking { user, seen: self.version, first_proof }
     }
 }

@@ -171,6 +171,20 @@ impl Organization {
         self.source == SignUpSource::Agent && self.verified_at.is_none()
     }
 
+    /// The organization after its owner has proved the address `email`, if that changes it. One that was signed up in the
+    /// console leaves the sandbox for the plan `granted`. It gets the address if it has none and the address is `free`.
+    #[must_use]
+    pub fn with_proved_owner(&self, email: &Email, free: bool, granted: Plan, now: Timestamp) -> Option<Self> {
+        if !matches!(self.source, SignUpSource::Console | SignUpSource::Waitlist) {
+            return None;
+        }
+        let plan = if self.plan == Plan::FreeAgentUnverified { granted } else { self.plan };
+        let own = self.email.clone().or_else(|| free.then(|| email.clone()));
+        let verified_at = self.verified_at.or_else(|| (own.as_ref() == Some(email)).then_some(now));
+        let changes = (plan, &own, verified_at) != (self.plan, &self.email, self.verified_at);
+        changes.then(|| Self { plan, email: own, verified_at, version: self.version.next(), ..self.clone() })
+    }
+
     /// The organization, waiting since `now`. If it is already waiting, it keeps its place.
     #[must_use]
     pub fn waiting(&self, now: Timestamp) -> Self {

@@ -8,8 +8,8 @@ use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    MemberInvitation, Membership, Organization, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User,
-    VerificationCode,
+    MemberInvitation, Membership, Organization, Principal, ScopedKey, Session, Taken, TokenHash, TokenPurpose, User,
+    UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -64,8 +64,11 @@ pub trait People: Send + Sync {
     /// The user with that identifier.
     async fn find_user(&self, user: UserId) -> Result<Option<User>, StoreError>;
 
-    /// The user with that address.
+    /// The user who holds that address.
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError>;
+
+    /// Up to `limit` users who state that address but do not hold it, newest first.
+    async fn users_stating(&self, email: &Email, limit: u32) -> Result<Vec<User>, StoreError>;
 
     /// The user's memberships of existing organizations, longest first, then by organization.
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError>;
@@ -105,14 +108,14 @@ pub trait Sessions: Send + Sync {
     async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads and removes the tokens with which users set a password.
+/// Reads and removes the tokens that were mailed to users.
 #[async_trait]
-pub trait PasswordResets: Send + Sync {
-    /// The token with that hash, expired or not ([`PasswordReset::holds`]).
-    async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError>;
+pub trait UserTokens: Send + Sync {
+    /// The token with that hash and purpose, expired or not ([`UserToken::holds`]).
+    async fn find_user_token(&self, purpose: TokenPurpose, token: TokenHash) -> Result<Option<UserToken>, StoreError>;
 
     /// Removes up to `limit` tokens that have expired at `now`, and returns how many.
-    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_user_tokens(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Reads and purges the audit log.

@@ -108,12 +108,15 @@ impl UserName {
 pub struct User {
     /// The identifier.
     pub id: UserId,
-    /// The address, which is unique.
+    /// The address that the user states.
     pub email: Email,
     /// When the user proved that they read mail at the address; `None` if they only stated the address. In that case, a
     /// person who proves the address in another way, such as with a provider, takes the account over from the person
     /// who set its password.
     pub email_verified_at: Option<Timestamp>,
+    /// Whether the address belongs to this user. One user at most holds an address, and a proved address is held. Several
+    /// users who do not hold it can state the same one; it belongs to the first of them who proves it.
+    pub holds_address: bool,
     /// The name.
     pub name: UserName,
     /// The password's hash; `None` if the user only signs in with a provider.
@@ -128,7 +131,8 @@ pub struct User {
 }
 
 impl User {
-    /// A user who has just signed up, with a password or with a provider. Their address is not proved yet.
+    /// A user who has just signed up, with a password or with a provider. They hold their address, which is not proved
+    /// yet.
     pub const fn create(
         id: UserId,
         email: Email,
@@ -140,6 +144,7 @@ impl User {
             id,
             email,
             email_verified_at: None,
+            holds_address: true,
             name,
             password,
             version: Version::FIRST,
@@ -159,7 +164,7 @@ impl User {
     /// of their sessions.
     #[must_use]
     pub fn with_mailed_password(&self, password: PasswordHash, now: Timestamp) -> Self {
-        Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.with_password(password, now) }
+        Self { password: Some(password), ..self.proved(now) }
     }
 
     /// The user under another name.
@@ -171,7 +176,8 @@ impl User {
     /// The user, whose address is proved now if it was not before.
     #[must_use]
     pub fn proved(&self, now: Timestamp) -> Self {
-        Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.changed(now) }
+        let email_verified_at = self.email_verified_at.or(Some(now));
+        Self { email_verified_at, holds_address: true, ..self.changed(now) }
     }
 
     fn changed(&self, now: Timestamp) -> Self {
@@ -216,11 +222,14 @@ mod tests {
     fn a_mailed_password_proves_the_address() {
         let (email, name) = (Email::from_stored("ada@example.com".to_owned()), UserName::from_stored("Ada".to_owned()));
         let (made, later) = (Timestamp::from_micros(10), Timestamp::from_micros(20));
+        let hash = |text: &str| PasswordHash::new(text.to_owned());
         let user = User::create(UserId::from_bytes([1; 16]), email, name, None, made);
-        let set = user.with_mailed_password(PasswordHash::new("$one".to_owned()), later);
+        let set = user.with_mailed_password(hash("$one"), later);
         assert_eq!((set.email_verified_at, set.version), (Some(later), user.version.next()));
-        assert_eq!(set.password, Some(PasswordHash::new("$one".to_owned())));
-        let again = set.with_mailed_password(PasswordHash::new("$two".to_owned()), Timestamp::from_micros(30));
+        let stated = User { holds_address: false, ..user };
+        assert!(stated.proved(later).holds_address && stated.with_mailed_password(hash("$one"), later).holds_address);
+        assert_eq!(set.password, Some(hash("$one")));
+        let again = set.with_mailed_password(hash("$two"), Timestamp::from_micros(30));
         assert_eq!(again.email_verified_at, Some(later), "the first proof is kept");
     }
 

@@ -59,6 +59,8 @@ pub struct Settings {
     pub sign_up_plan: Plan,
     /// Who may sign up.
     pub sign_ups: SignUps,
+    /// Whether users who sign up in the console must prove their address before they hold it and leave the sandbox.
+    pub email_proof: bool,
     /// The page on which callers choose or request another plan. Without it no answer links to one.
     pub upgrade_url: Option<String>,
 }

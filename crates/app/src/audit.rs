@@ -186,8 +186,8 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn forget_resets(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.parts.store.forget_resets(self.now(), limit).await? < u64::from(limit))
+    pub async fn forget_user_tokens(&self, limit: u32) -> Result<bool, Refusal> {
+        Ok(self.parts.store.forget_user_tokens(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Records that a request exceeded its rate, a leased monthly quota, or an allowance. Ignores other refusals.

@@ -217,14 +217,11 @@ impl ChangeSet {
 
     /// Whether the change-set changes what a key gives access to, so that cached principals must be dropped.
     pub fn alters_principals(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys, UpdateOrganization};
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeKeys, UpdateOrganization};
         let alters = |change: &kalends_accounts::Change| {
             matches!(
                 change,
-                UpdateOrganization { .. }
-                    | DeleteOrganization { .. }
-                    | RevokeKey { .. }
-                    | RevokeOrganizationKeys { .. }
+                UpdateOrganization { .. } | DeleteOrganization { .. } | RevokeKey { .. } | RevokeKeys { .. }
             )
         };
         self.alters_agent_keys || self.accounts.iter().any(alters)
@@ -232,9 +229,9 @@ impl ChangeSet {
 
     /// Whether a key becomes invalid, so that the answer must wait until no node accepts the key.
     pub fn revokes_keys(&self) -> bool {
-        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys};
+        use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeKeys};
         let revokes = |change: &kalends_accounts::Change| {
-            matches!(change, DeleteOrganization { .. } | RevokeKey { .. } | RevokeOrganizationKeys { .. })
+            matches!(change, DeleteOrganization { .. } | RevokeKey { .. } | RevokeKeys { .. })
         };
         self.accounts.iter().any(revokes)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{
     Action, AddressHash, Allowance, AuditEntry, CLAIM_KEPT, CLAIM_REFUSED, CODE_LASTS, Change, Claim, ClaimError,
-    ClaimState, Code, Email, Membership, Organization, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
+    ClaimState, Code, Email, MailedToken, Membership, Organization, Principal, RevokeError, Revoked, Rivals, Taken,
     claimable,
 };
 use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page, RequestId, UserId};
@@ -97,7 +97,7 @@ impl App {
     ) -> Result<Answered<AccountClaim>, Refusal> {
         let (_, user) = human(actor)?;
         let id = claim.unwrap_or(ClaimId::from_bytes([0; 16]));
-        let token = RevocationToken::generate(self.entropy());
+        let token = MailedToken::generate(self.entropy());
         let outcome = retry_stale(|| async {
             let now = self.now();
             let stored = self.parts.store.find_claim(id).await?;
@@ -152,7 +152,7 @@ impl App {
         organization: &Organization,
         mailbox: &Email,
         proved: &Claim,
-        token: &RevocationToken,
+        token: &MailedToken,
     ) -> Result<(), Refusal> {
         let ClaimState::Held { until, .. } = proved.state else { return Ok(()) };
         let places = letters::Revocation {
@@ -255,9 +255,12 @@ impl App {
             if let (ClaimState::Effective { .. }, Some(user)) = (claim.state, user) {
                 let membership = Membership::owner(user.id, org, now);
                 changes.accounts.push(Change::AddOwner { membership, seen: user.version });
+                // The former holder has seen all of them.
+                changes.accounts.push(self.revoking_keys(org));
                 changes.audit = Some(self.takeover(org, user.id));
             }
-            self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+            self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+            self.refresh_principals().await;
             tracing::info!(%org, claim = %id, status = claim.status(now).as_str(), "the hold of a claim is over");
             Ok::<_, Attempt>(())
         })

@@ -90,6 +90,11 @@ impl App {
             created_at: now,
             expires_at: now + ANSWER_KEPT,
         });
+        self.commit_changes(changes).await
+    }
+
+    /// Commits `changes`. If they revoke keys, waits until no node accepts them.
+    pub(crate) async fn commit_changes(&self, changes: ChangeSet) -> Result<(), Attempt> {
         let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {

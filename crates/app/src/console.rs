@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Change, Email, Founding, Membership, NewAccount, Password, PasswordHash, Principal, Role, Session,
-    SessionEnd, SignUpError, User, UserName, open_account,
+    Action, AddressStanding, Change, Email, Founding, Membership, NewAccount, Password, PasswordHash, Principal, Role,
+    Session, SessionEnd, SignUpError, User, UserName, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -43,7 +43,7 @@ impl App {
     /// # Errors
     /// [`Refusal::SignUpClosed`]; [`Refusal::Invalid`] and [`Refusal::Member`] for an invitation that cannot be accepted
     /// with the address; [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
-    /// [`Refusal::EmailTaken`] for an address that another user has; [`Refusal::Waitlisted`] for an address on the
+    /// [`Refusal::EmailTaken`] for an address that another user holds; [`Refusal::Waitlisted`] for an address on the
     /// waiting list; [`Refusal::Credentials`].
     pub async fn console_sign_up(
         &self,
@@ -62,7 +62,7 @@ impl App {
         let password = self.parts.passwords.hash(new.password).await?;
         let new = NewAccount {
             email: new.email,
-            email_verified: is_invited,
+            standing: self.address_standing(is_invited),
             name: new.name,
             org_name: new.org_name,
             password: Some(password),
@@ -113,7 +113,7 @@ impl App {
         let seen = account.user.version;
         let prefix = Principal::user_prefix(account.user.id);
         changes.accounts = vec![
-            Change::CreateUser(account.user),
+            Change::CreateUser(account.user.clone()),
             match account.founding {
                 Founding::New(organization) => Change::CreateOrganization(organization),
                 Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
@@ -124,6 +124,9 @@ impl App {
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
         ];
+        if new.standing == AddressStanding::Stated {
+            self.ask_for_proof(&account.user, &mut changes);
+        }
         let subject = Subject { org, agent: None, resource: org.to_string() };
         let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;
         Ok(SessionBegun { answered, token })
@@ -155,20 +158,23 @@ impl App {
     ) -> Result<SessionBegun<wire::SignedIn>, Refusal> {
         let Some(password) = &entrant.password else { return Err(Refusal::WrongPassword) };
         retry_stale(|| async {
-            let user = self.parts.store.find_user_by_email(&entrant.email).await?;
-            let known = user.as_ref().and_then(|user| user.password.clone());
-            let verdict = self.parts.passwords.verify(password.clone(), known).await.map_err(Refusal::from)?;
-            match (user, verdict) {
-                (Some(user), Verdict::Right { outdated }) => {
-                    let fresh = if outdated { Some(self.parts.passwords.hash(password.clone()).await?) } else { None };
-                    self.let_in(request, user, fresh).await
-                }
-                (Some(user), Verdict::Wrong) => {
-                    self.note_failed_sign_in(request, user.id);
-                    Err(Refusal::WrongPassword.into())
-                }
-                (None, _) => Err(Refusal::WrongPassword.into()),
+            let accounts = self.accounts_of(&entrant.email).await?;
+            if accounts.is_empty() {
+                // Takes as long as for a known address.
+                self.parts.passwords.verify(password.clone(), None).await.map_err(Refusal::from)?;
             }
+            for user in accounts {
+                let verdict = self.parts.passwords.verify(password.clone(), user.password.clone()).await;
+                match verdict.map_err(Refusal::from)? {
+                    Verdict::Right { outdated } => {
+                        let fresh =
+                            if outdated { Some(self.parts.passwords.hash(password.clone()).await?) } else { None };
+                        return self.let_in(request, user, fresh).await;
+                    }
+                    Verdict::Wrong => self.note_failed_sign_in(request, user.id),
+                }
+            }
+            Err(Refusal::WrongPassword.into())
         })
         .await
     }

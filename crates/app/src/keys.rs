@@ -59,7 +59,7 @@ impl App {
         changes.accounts = vec![
             // If two run at once, the second one sees the key of the first and replaces it.
             Change::UpdateOrganization { organization: organization.with_other_keys(), seen: organization.version },
-            Change::RevokeOrganizationKeys { org, at: now },
+            Change::RevokeKeys { org, of_agents: false, at: now },
             Change::CreateKey(fresh.key.clone()),
         ];
         (fresh, changes)

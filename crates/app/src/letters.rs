@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use kalends_accounts::{Code, Email, MemberInvitation, ResetToken, RevocationToken, Role};
+use kalends_accounts::{Code, Email, MailedToken, MemberInvitation, Role, User};
 use kalends_calendars::{ConferenceUrl, Event, Times};
 use kalends_feeds::write::MAILED_DESCRIPTION_MAX;
 use kalends_i18n::{Sentence, Translator};
@@ -95,7 +95,7 @@ impl Words {
     }
 
     /// Appends a secret of ours.
-    fn token(mut self, token: &RevocationToken) -> Self {
+    fn token(mut self, token: &MailedToken) -> Self {
         self.0.push_str(token.reveal());
         self
     }
@@ -328,7 +328,7 @@ pub(crate) struct Revocation<'a> {
     /// The API route for agents.
     pub route: String,
     /// The token.
-    pub token: &'a RevocationToken,
+    pub token: &'a MailedToken,
 }
 
 /// A claim that takes effect unless it is revoked.
@@ -338,13 +338,10 @@ pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, p
     Letter {
         subject: "Your Kalends organization is being taken over".into(),
         parts: vec![
-            Part::Says(
-                Words::new(proved)
-                    .foreign(organization)
-                    .and("\" at ")
-                    .own(&until)
-                    .and(". If you expect this, there is nothing to do. If not, revoke the claim before then:"),
-            ),
+            Part::Says(Words::new(proved).foreign(organization).and("\" at ").own(&until).and(
+                ". All of its API keys stop working then. If you expect this, there is nothing to do. If not, \
+                         revoke the claim before then:",
+            )),
             Part::Link(places.page.clone()),
             Part::Says(
                 Words::new("An agent does the same with a POST of {\"revocation_token\": \"")
@@ -364,10 +361,15 @@ pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url
         parts: vec![
             Part::Says(Words::new("you signed in to Kalends with ").and(provider).and(
                 ", which has verified this address. It is the first proof that the address is yours. Anyone who used it \
-                 here before was signed out, and their password and other ways to sign in no longer work. Existing API \
-                 keys still work: if you did not create them, replace them in the console at",
+                 here before was signed out, and their password, their other ways to sign in and all API keys no longer \
+                 work. Create new keys in the console at",
             )),
             Part::Link(console_url.to_owned()),
+            Part::Says(
+                "Agents, webhooks, connected calendars and booking pages are unchanged. If you did not set them up, look \
+                 through them and remove what is not yours."
+                    .into(),
+            ),
         ],
     }
     .to(to)
@@ -515,13 +517,35 @@ pub(crate) fn uninvited(to: &Email, event: &Gathering, takes_place: bool) -> Mai
     Letter { subject, parts: vec![Part::Says(says)] }.to(to)
 }
 
+/// Asks a user who has signed up for a proof of their address. `page` carries the token.
+pub(crate) fn asks_for_proof(user: &User, page: String, until: Timestamp) -> Mail {
+    let name = Foreign::new(user.name.as_str());
+    let mail = Letter {
+        subject: "Confirm your address for Kalends".into(),
+        parts: vec![
+            Part::Says(
+                Words::new("\"")
+                    .foreign(&name)
+                    .and("\" signed up for Kalends with this address. If that was you, confirm it within 24 hours:"),
+            ),
+            Part::Link(page),
+            Part::Says(
+                "If it was not you, ignore this message, and do not open the link: it would give your address to the \
+                 account of somebody else."
+                    .into(),
+            ),
+        ],
+    };
+    Mail { until: Some(until), ..mail.to(&user.email) }
+}
+
 /// The page on which the token sets a password.
-pub(crate) fn reset_page(console_url: &str, token: &ResetToken) -> String {
+pub(crate) fn reset_page(console_url: &str, token: &MailedToken) -> String {
     format!("{console_url}/reset#{}", token.reveal())
 }
 
 /// How a user sets a new or first password. Anyone with the link can do so, for an hour.
-pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) -> Mail {
+pub(crate) fn password_reset(to: &Email, token: &MailedToken, console_url: &str) -> Mail {
     Letter {
         subject: "Set a new Kalends password".into(),
         parts: vec![

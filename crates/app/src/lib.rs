@@ -5,6 +5,7 @@
 
 mod accounts;
 mod actor;
+mod address_proof;
 mod agents;
 mod allowances;
 mod answered;

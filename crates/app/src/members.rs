@@ -214,7 +214,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used, withdrawn or expired; [`Refusal::Member`] if it was mailed
-    /// to another address, or if the caller is a member.
+    /// to another address, or if the caller is a member; [`Refusal::EmailTaken`] if another user has proved the address.
     pub async fn accept_invitation(&self, actor: &Actor, token: &str) -> Result<Answered<wire::OwnOrg>, Refusal> {
         let (_, user) = human(actor)?;
         retry_stale(|| async {
@@ -226,7 +226,7 @@ impl App {
             let before = self.user(user).await?;
             let memberships = self.parts.store.memberships_of(user).await?;
             let membership = invitation.accept(user, &before.email, &memberships, now).map_err(Refusal::from)?;
-            let after = before.proved(now);
+            let before = self.with_proof(&actor.request, before).await?;
             let answer = Answered::shows(
                 &actor.request,
                 wire::OwnOrg {
@@ -240,10 +240,8 @@ impl App {
             let seen = organization.version;
             let decided = Organization { version: seen.next(), ..organization };
             let mut changes = ChangeSet::new(org);
-            let proved = after.version;
             changes.accounts = vec![
-                Change::UpdateUser { user: after, seen: before.version },
-                Change::AddMember { membership, seen: proved },
+                Change::AddMember { membership, seen: before.version },
                 Change::RemoveInvitation { org, id: invitation.id },
                 Change::UpdateOrganization { organization: decided, seen },
             ];

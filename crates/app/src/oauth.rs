@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kalends_accounts::{
-    Action, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd, SignUpError, TokenHash,
-    User,
+    Action, AddressStanding, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd,
+    SignUpError, TokenHash, User,
     oauth::{
         Attempt as OauthAttempt, Callback, Client, Identity, KnownIdentity, OauthError, Provider, ReturnTo,
         SIGN_IN_SCOPES, SignInAs, sign_in_as,
@@ -226,6 +226,7 @@ impl App {
     ) -> Result<Entered, Attempt> {
         let known = self.known(identity).await?;
         let by_email = match &identity.email {
+            Some(email) if identity.email_verified => self.account_of(email).await?,
             Some(email) => self.parts.store.find_user_by_email(email).await?,
             None => None,
         };
@@ -238,7 +239,11 @@ impl App {
                 if self.known(identity).await? != Some(user.id) {
                     return Err(Attempt::Stale);
                 }
-                self.open(request, user, Vec::new()).await
+                let Some((organization, _)) = self.opened_by(user.id, None).await? else {
+                    tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
+                    return Ok(Err(OauthFailure::Failed));
+                };
+                self.open(request, &user, ChangeSet::new(organization.id)).await
             }
             (SignInAs::Linked(_), Some(user)) => {
                 let now = self.now();
@@ -247,17 +252,21 @@ impl App {
                 if !linking.may_add(identity, &self.parts.store.identities_of(id).await?) {
                     return Ok(Err(OauthFailure::NotVouched));
                 }
-                let mut changes = vec![Change::UpdateUser { user: linking.user.clone(), seen: linking.seen }];
+                let mut changes = match self.changes_of(&user, linking.user.clone()).await {
+                    // Another user has proved the address since it was looked up.
+                    Err(Refusal::EmailTaken) => return Err(Attempt::Stale),
+                    changes => changes?,
+                };
                 if linking.first_proof {
-                    changes.push(Change::EndSessions {
-                        end: SessionEnd::PasswordChange { user: id, keep: None },
-                        at: now,
-                    });
-                    changes.push(Change::RemoveIdentities(id));
+                    let end = SessionEnd::PasswordChange { user: id, keep: None };
+                    changes.accounts.push(Change::EndSessions { end, at: now });
+                    changes.accounts.push(Change::RemoveIdentities(id));
+                    self.revoke_keys_of(id, changes.org).await?;
+                    changes.accounts.push(self.revoking_keys(changes.org));
                 }
-                changes.push(Change::AddIdentity(KnownIdentity::of(identity, id, now)));
+                changes.accounts.push(Change::AddIdentity(KnownIdentity::of(identity, id, now)));
                 let address = linking.user.email.clone();
-                let entered = self.open(request, linking.user, changes).await?;
+                let entered = self.open(request, &linking.user, changes).await?;
                 if entered.is_ok() {
                     let (provider, console) = (identity.provider.title(), &self.parts.settings.console_url);
                     drop(self.post(if linking.first_proof {
@@ -283,19 +292,13 @@ impl App {
         Ok(known.map(|known| known.user))
     }
 
-    /// Begins a session of an existing user.
-    async fn open(&self, request: &Request, user: User, before: Vec<Change>) -> Result<Entered, Attempt> {
-        let Some((organization, _)) = self.opened_by(user.id, None).await? else {
-            tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
-            return Ok(Err(OauthFailure::Failed));
-        };
-        let session = Session::begin(user.id, Some(organization.id), self.now(), self.entropy());
+    /// Commits `changes` with a session of an existing user in their organization.
+    async fn open(&self, request: &Request, user: &User, mut changes: ChangeSet) -> Result<Entered, Attempt> {
+        let session = Session::begin(user.id, Some(changes.org), self.now(), self.entropy());
         let token = self.token_of(&session)?;
-        let mut changes = ChangeSet::new(organization.id);
-        changes.accounts = before;
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
-        changes.audit = Some(self.entered(request, organization.id, Action::AuthSignin, &user));
-        self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+        changes.audit = Some(self.entered(request, changes.org, Action::AuthSignin, user));
+        self.commit_changes(changes).await?;
         Ok(Ok(token))
     }
 
@@ -329,7 +332,7 @@ impl App {
         }
         let new = NewAccount {
             email: email.clone(),
-            email_verified: identity.email_verified,
+            standing: self.address_standing(identity.email_verified),
             name: identity.user_name(email),
             org_name: None,
             password: None,
@@ -363,14 +366,14 @@ impl App {
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance },
         ];
-        match self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error)) {
+        if new.standing == AddressStanding::Stated {
+            self.ask_for_proof(&account.user, &mut changes);
+        }
+        match self.commit_changes(changes).await {
             // A user or an organization took the address since it was looked up.
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
             Err(other) => Err(other),
-            Ok(()) => {
-                self.refresh_principals().await;
-                Ok(Ok(token))
-            }
+            Ok(()) => Ok(Ok(token)),
         }
     }
 

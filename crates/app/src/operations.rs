@@ -78,6 +78,7 @@ impl Operation {
                 CHANGE_PASSWORD.id,
                 FORGOT_PASSWORD.id,
                 RESET_PASSWORD.id,
+                VERIFY_EMAIL.id,
                 VERIFY_CLAIM.id,
                 REVOKE_CLAIM.id,
                 ACCEPT_INVITATION.id,
@@ -157,6 +158,8 @@ operations! {
     CHANGE_PASSWORD = "changePassword" "POST" "/v1/auth/password" 204 Account UserUpdate;
     FORGOT_PASSWORD = "forgotPassword" "POST" "/v1/auth/password/forgot" 202 Public;
     RESET_PASSWORD = "resetPassword" "POST" "/v1/auth/password/reset" 204 Public UserUpdate;
+    VERIFY_EMAIL = "verifyEmail" "POST" "/v1/auth/verify-email" 200 Public UserUpdate;
+    RESEND_PROOF = "resendVerification" "POST" "/v1/auth/verify-email/resend" 202 Account UserUpdate;
     LIST_ORGS = "listOwnOrgs" "GET" "/v1/auth/orgs" 200 Account;
     SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Account AuthSignin;
     OAUTH_START = "startSignInWith" "GET" "/v1/auth/oauth/{provider}" 302 Public;

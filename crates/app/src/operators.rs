@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, PasswordReset, ResetToken,
-    SignUpSource, User, Waitlist, limits_of_operators_own,
+    Action, Change, Email, KeyKind, MailedToken, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
+    TokenPurpose, User, UserToken, Waitlist, limits_of_operators_own,
 };
 use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_plans::Plan;
@@ -126,17 +126,16 @@ pub async fn new_key(app: &Arc<App>, org: OrgId) -> Result<CreatedOrganization, 
 /// Marks the address of a user as proved, where no mail can prove it.
 ///
 /// # Errors
-/// [`Refusal::Invalid`] for an address that no user has.
+/// [`Refusal::Invalid`] for an address that no user has, or that several users state.
 pub async fn verify_user(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
     let email = Email::parse("email", email)?;
     retry_stale(|| async {
-        let (user, org) = user_of(app, &email).await?;
+        let (user, _) = user_of(app, &email).await?;
         if user.email_verified_at.is_some() {
             return Ok(user);
         }
         let proved = user.proved(app.now());
-        let mut changes = ChangeSet::new(org);
-        changes.accounts.push(Change::UpdateUser { user: proved.clone(), seen: user.version });
+        let changes = app.changes_of(&user, proved.clone()).await?;
         app.commit_command(changes, Action::UserUpdate, "user verify").await?;
         Ok(proved)
     })
@@ -160,12 +159,12 @@ pub struct PasswordLink {
 /// [`Refusal::Invalid`] for an address that no user has.
 pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink, Refusal> {
     let email = Email::parse("email", email)?;
-    let token = ResetToken::generate(app.entropy());
+    let token = MailedToken::generate(app.entropy());
     retry_stale(|| async {
         let (user, org) = user_of(app, &email).await?;
-        let reset = PasswordReset::issue(&token, user.id, app.now());
+        let reset = UserToken::issue(&token, TokenPurpose::Password, user.id, app.now());
         let mut changes = ChangeSet::new(org);
-        changes.accounts.push(Change::PutReset(reset));
+        changes.accounts.push(Change::PutUserToken(reset));
         app.commit_command(changes, Action::UserUpdate, "user reset-password").await?;
         let url = letters::reset_page(&app.parts.settings.console_url, &token);
         Ok(PasswordLink { user, url, expires_at: reset.expires_at })
@@ -176,7 +175,12 @@ pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink,
 /// The user with that address, and the organization whose audit log records what is done for them.
 async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal> {
     let unknown = || Refusal::from(FieldError::new("email", "is not the address of a user"));
-    let user = app.parts.store.find_user_by_email(email).await?.ok_or_else(unknown)?;
+    let Some(user) = app.account_of(email).await? else {
+        let several = "is stated by several accounts, and none of them has proved it; the person can do so with the link \
+                       from the email of the sign-up";
+        let stated = !app.accounts_of(email).await?.is_empty();
+        return Err(if stated { FieldError::new("email", several).into() } else { unknown() });
+    };
     let (organization, _) = app.opened_by(user.id, None).await?.ok_or_else(unknown)?;
     Ok((user, organization.id))
 }

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Allowance, Change, Email, Password, PasswordReset, Principal, RESET_REFUSED, ResetToken, SessionEnd, Taken,
-    TokenHash,
+    Allowance, Change, Email, MailedToken, Password, Principal, SessionEnd, Taken, TokenHash, TokenPurpose, UserToken,
 };
 use kalends_kernel::FieldError;
 use kalends_wire::PasswordForgotten;
@@ -44,12 +43,17 @@ impl App {
         if let Taken::Refused { .. } = self.parts.store.take(&Allowance::resets(email), self.now()).await? {
             return Ok(());
         }
-        let token = ResetToken::generate(self.entropy());
+        let token = MailedToken::generate(self.entropy());
         let known = retry_stale(|| async {
-            let Some(user) = self.parts.store.find_user_by_email(email).await? else { return Ok(false) };
+            let Some(user) = self.account_of(email).await? else { return Ok(false) };
             let Some((organization, _)) = self.opened_by(user.id, None).await? else { return Ok(false) };
             let mut changes = ChangeSet::new(organization.id);
-            changes.accounts.push(Change::PutReset(PasswordReset::issue(&token, user.id, self.now())));
+            changes.accounts.push(Change::PutUserToken(UserToken::issue(
+                &token,
+                TokenPurpose::Password,
+                user.id,
+                self.now(),
+            )));
             self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
             Ok::<_, Attempt>(true)
         })
@@ -61,10 +65,11 @@ impl App {
     }
 
     /// Sets the password of the account that the token was mailed for. All sessions of the user end, the address
-    /// counts as verified, and the token is used up.
+    /// counts as verified, and the token is used up. If the user did not hold the address before, their keys are revoked.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::Credentials`].
+    /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::EmailTaken`] if another user has
+    /// proved the address; [`Refusal::Credentials`].
     pub async fn reset_password(
         &self,
         request: &Request,
@@ -72,26 +77,34 @@ impl App {
         password: Password,
     ) -> Result<Answered<()>, Refusal> {
         let token = TokenHash::of(token);
-        let refused = || Refusal::from(FieldError::new("token", RESET_REFUSED));
+        let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Password.refused()));
         // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
         let (answer, email) = retry_stale(|| async {
-            let reset = self.parts.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));
+            let reset = self
+                .parts
+                .store
+                .find_user_token(TokenPurpose::Password, token)
+                .await?
+                .filter(|reset| reset.holds(self.now()));
             let reset = reset.ok_or_else(refused)?;
             let before = self.parts.store.find_user(reset.user).await?.ok_or_else(refused)?;
-            let (organization, _) = self.opened_by(before.id, None).await?.ok_or_else(refused)?;
             let hash = hashed.get_or_try_init(|| self.parts.passwords.hash(password.clone())).await?.clone();
             let now = self.now();
             let after = before.with_mailed_password(hash, now);
             let (user, email) = (before.id, before.email.clone());
-            let mut changes = ChangeSet::new(organization.id);
-            changes.accounts = vec![
-                Change::UpdateUser { user: after, seen: before.version },
-                Change::UseReset(token),
-                Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now },
-            ];
+            let mut changes = self.changes_of(&before, after).await?;
+            changes.accounts.push(Change::UseUserToken(token));
+            changes
+                .accounts
+                .push(Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now });
+            if !before.holds_address {
+                // Another person may have signed up with the address, and still have its keys.
+                self.revoke_keys_of(user, changes.org).await?;
+                changes.accounts.push(self.revoking_keys(changes.org));
+            }
             let answer = Answered::nothing(request);
-            let subject = Subject { org: organization.id, agent: None, resource: user.to_string() };
+            let subject = Subject { org: changes.org, agent: None, resource: user.to_string() };
             let answer = self.commit(request, Some(&Principal::user_prefix(user)), subject, changes, answer).await?;
             Ok::<_, Attempt>((answer, email))
         })

@@ -583,6 +583,7 @@ mod tests {
             "/pause",
             "/resume",
             "/reauthorize",
+            "/resend",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

@@ -431,6 +431,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::SignUps | Limited::PublicSignUps => coded(ErrorType::RateLimitError, ErrorCode::SignUpLimit),
             Limited::ClaimsOn | Limited::ClaimsOf => coded(ErrorType::RateLimitError, ErrorCode::ClaimLimit),
             Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
+            Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
             Limited::Exports => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),

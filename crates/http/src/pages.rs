@@ -17,7 +17,7 @@ use kalends_kernel::{ClaimId, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
     Console, ConsoleIndex, Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Reader, Revocation, RevocationState,
-    Terms, headers,
+    Terms, Verification, VerificationState, headers,
 };
 use url::form_urlencoded;
 
@@ -35,6 +35,8 @@ const REPLIES: &str = "/replies/";
 const CONSOLE: &str = "/console/";
 /// The path below which a claim is revoked, which a form does too.
 const CLAIMS: &str = "/v1/auth/claim/";
+/// The path to which the form that proves an address is sent.
+const PROOF: &str = "/v1/auth/verify-email";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
@@ -56,7 +58,7 @@ enum Kind {
     Invitation,
     /// The question about replies.
     Replies,
-    /// A page of the console, or the form that revokes a claim.
+    /// A page of the console, or one of its forms.
     Console,
 }
 
@@ -71,10 +73,11 @@ impl Wanted {
             (REPLIES, Kind::Replies),
             (CONSOLE, Kind::Console),
             (CLAIMS, Kind::Console),
+            (PROOF, Kind::Console),
         ];
         let (below, kind) = places.into_iter().find(|(below, _)| path.starts_with(below))?;
         let wants = if reads { names(request.headers(), "text/html") } else { is_form(request.headers()) };
-        if !wants || path.ends_with(SLOTS) || (below == CLAIMS && reads) {
+        if !wants || path.ends_with(SLOTS) || ([CLAIMS, PROOF].contains(&below) && reads) {
             return None;
         }
         let rest = path.strip_prefix(PAGES).filter(|rest| !rest.starts_with(EMAILS));
@@ -161,6 +164,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         ("/", home.html()),
         (TERMS, Terms { version: &settings.terms.version, effective_at: settings.terms.effective_at, text }.html()),
         ("/console", ConsoleIndex.html()),
+        ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
     pages.extend(Console::ALL.map(|page| (page.path(), page.html(&providers))));
@@ -183,6 +187,16 @@ pub(crate) fn revocation(status: StatusCode, claim: ClaimId, state: RevocationSt
         Some(action) => html(status, Revocation { action: &action, state }.html()),
         None => ApiError::NoRoute.into_response(),
     }
+}
+
+/// The page on which an address is proved.
+pub(crate) fn verification(status: StatusCode, state: VerificationState<'_>) -> Response {
+    html(status, Verification { action: PROOF, state }.html())
+}
+
+/// The code that was typed into a form. The whole address from the email will do too: the code comes after its `#`.
+pub(crate) fn mailed_code(typed: &str) -> String {
+    typed.rsplit('#').next().unwrap_or_default().to_owned()
 }
 
 /// The fields of a form.

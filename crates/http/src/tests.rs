@@ -208,6 +208,7 @@ async fn an_answer_to_an_unknown_key_has_the_common_headers() {
 #[case::first_page("/")]
 #[case::terms("/terms")]
 #[case::plans("/console/plans")]
+#[case::verification("/console/verify")]
 #[case::revocation("/console/claims/clm_01jn8r6v9ke0bt3m5qz2c7xwdh/revoke")]
 #[case::missing("/console/nothing")]
 #[case::booking_error("/book/nobody-s")]

@@ -66,6 +66,8 @@ pub struct Config {
     pub sign_up_plan: Plan,
     /// Who may sign up.
     pub sign_ups: SignUps,
+    /// Whether users who sign up in the console must prove their address.
+    pub email_proof: bool,
     /// The page on which callers choose or ask for another plan.
     pub upgrade_url: Option<String>,
     /// The private addresses that outgoing calls may reach anyway.
@@ -132,6 +134,7 @@ impl Config {
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
         let sign_up_plan = reader.read(&keys::SIGNUP_PLAN, values::sign_up_plan);
         let sign_ups = reader.read(&keys::SIGNUP, values::sign_ups);
+        let email_proof = reader.read(&keys::EMAIL_PROOF, values::flag);
         let upgrade_url = reader.optional(&keys::UPGRADE_URL, values::page);
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
         let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
@@ -172,6 +175,7 @@ impl Config {
                 terms_effective_at: terms_effective_at?,
                 sign_up_plan: sign_up_plan?,
                 sign_ups: sign_ups?,
+                email_proof: email_proof?,
                 upgrade_url,
                 egress_allow: egress_allow.unwrap_or_default(),
                 egress_per_host: egress_per_host?,
@@ -255,6 +259,7 @@ mod tests {
         assert!(config.cors_origins.is_empty());
         assert_eq!((config.sign_up_plan, config.upgrade_url), (Plan::Free, None));
         assert_eq!(config.sign_ups, SignUps::Open);
+        assert!(!config.email_proof, "no mail leaves the server");
         assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty());
     }
 
@@ -279,6 +284,7 @@ mod tests {
             ("KALENDS_TERMS_URL", "https://cal.example/tos"),
             ("KALENDS_SIGNUP_PLAN", "pro"),
             ("KALENDS_SIGNUP", "invited"),
+            ("KALENDS_EMAIL_PROOF", "off"),
             ("KALENDS_UPGRADE_URL", "https://cal.example/plans?from=api"),
             ("KALENDS_EGRESS_ALLOW", "localhost:9000, 10.0.0.1:80"),
             ("KALENDS_EGRESS_PER_HOST", "2"),
@@ -308,6 +314,7 @@ mod tests {
         // If the version is a date, the terms apply from that date.
         assert_eq!(config.terms_effective_at.to_string(), "2027-02-03");
         assert_eq!((config.sign_up_plan, config.sign_ups), (Plan::Pro, SignUps::Invited));
+        assert!(!config.email_proof);
         assert_eq!(config.upgrade_url.as_deref(), Some("https://cal.example/plans?from=api"));
         assert_eq!((config.egress_allow.len(), config.egress_per_host.get()), (2, 2));
         assert_eq!(config.mail_limits, MailLimits { org: Some(7), recipient: None });

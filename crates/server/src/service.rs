@@ -64,6 +64,7 @@ impl Service {
             trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
             sign_up_plan: config.sign_up_plan,
             sign_ups: config.sign_ups,
+            email_proof: config.email_proof,
             upgrade_url: config.upgrade_url.clone(),
             base_url,
         };

@@ -50,7 +50,6 @@ pub mod limits;
 pub mod members;
 pub mod metering;
 pub mod moves;
-pub mod password_resets;
 pub mod people;
 pub mod proposals;
 pub mod races;
@@ -63,6 +62,7 @@ pub mod series;
 pub mod statements;
 pub mod subscriptions;
 pub mod timers;
+pub mod user_tokens;
 pub mod webhooks;
 
 use std::{any::Any, fmt, sync::Arc};
@@ -149,11 +149,11 @@ macro_rules! conformance_cases {
                 an_invitation_is_used_once,
                 expired_invitations_are_purged,
             }
-            password_resets {
-                a_new_reset_voids_the_previous_one,
+            user_tokens {
+                a_new_token_voids_the_previous_one,
                 a_changed_password_voids_a_reset,
-                a_reset_is_used_once,
-                expired_resets_are_purged,
+                a_token_is_used_once,
+                expired_tokens_are_purged,
             }
             agents {
                 agents_round_trip,
@@ -310,6 +310,7 @@ macro_rules! conformance_cases {
                 people_round_trip,
                 people_are_updated_only_at_the_version_seen,
                 an_address_belongs_to_one_user,
+                several_users_state_an_address,
                 addresses_are_found_as_stored,
                 an_organization_gets_its_first_owner_once,
                 one_user_becomes_the_owner,

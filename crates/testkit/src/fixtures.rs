@@ -97,6 +97,7 @@ pub fn settings() -> Settings {
         admin_token: None,
         sign_up_plan: Plan::Free,
         sign_ups: SignUps::Open,
+        email_proof: false,
         upgrade_url: None,
         ip_limits: IpLimits::OFF,
         mail_limits: MailLimits::default(),

@@ -1,6 +1,6 @@
 // Connects a user's calendar. /console/connect shows what a connection link asks for. /console/connections continues
 // from there, and lists the connections. Both use the JSON API with the session's cookie, and insert its answers as
-// text only. On the page that revokes a claim, it fills in the code from the address. On /console/invitations a user joins
+// text only. On the pages that ask for the code from an email, it fills the code in from the address. On /console/invitations a user joins
 // an organization.
 (() => {
   'use strict';
@@ -220,7 +220,7 @@
   }
 
   // The form also works without this.
-  function revoke() {
+  function fillCode() {
     const code = document.getElementById('code');
     if (!code || !given()) return;
     code.value = given();
@@ -391,7 +391,7 @@
 
   // Keep the secret out of the address and the history.
   function begin() {
-    if (card.dataset.page === 'revoke') return revoke();
+    if (card.dataset.page === 'code') return fillCode();
     if (card.dataset.page === 'reset') return reset();
     if (card.dataset.page === 'invitations') {
       if (given()) {

@@ -27,6 +27,7 @@ mod picker;
 mod replies;
 mod revocation;
 mod time;
+mod verification;
 mod zones;
 
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub use picker::Picker;
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};
 pub use time::Month;
+pub use verification::{Verification, VerificationState};
 
 /// Renders a template.
 fn render(template: &impl askama::Template) -> String {

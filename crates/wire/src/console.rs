@@ -130,6 +130,38 @@ pub struct ResetPassword {
     pub password: String,
 }
 
+/// The fields of a proof of an address.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT" }))]
+pub struct VerifyEmail {
+    /// The token from the email.
+    #[serde(deserialize_with = "secret")]
+    #[schema(min_length = 1, max_length = 256)]
+    pub token: String,
+}
+
+/// An address that is proved.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EmailVerified {
+    /// The address.
+    #[schema(example = "ada@example.com")]
+    pub email: String,
+    /// When it was proved.
+    #[schema(value_type = String, format = DateTime)]
+    pub email_verified_at: Timestamp,
+}
+
+/// The answer to a request for another email that proves your address.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({
+    "message": "A message with a link is on its way. It works for 24 hours, and voids the one before."
+}))]
+pub struct ProofResent {
+    /// What happens next.
+    pub message: &'static str,
+}
+
 /// The fields of your own account that a PATCH can change.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -150,9 +182,9 @@ pub struct User {
     /// The email address.
     #[schema(example = "ada@example.com")]
     pub email: String,
-    /// Whether the user has proved that they receive mail at the address.
-    #[schema(example = false)]
-    pub email_verified: bool,
+    /// When the user proved that they receive mail at the address. Null until then.
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T09:30:00Z")]
+    pub email_verified_at: Option<Timestamp>,
     /// The user's name.
     #[schema(example = "Ada Lovelace")]
     pub name: String,

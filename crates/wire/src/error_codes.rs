@@ -258,6 +258,8 @@ error_codes! {
     ClaimLimit = "claim_limit" [429],
     /// Too many password reset emails for one account.
     ResetLimit = "reset_limit" [429],
+    /// Too many emails for proving the address of one user.
+    ProofLimit = "proof_limit" [429],
     /// The organization has used its hourly allowance of email to third parties.
     MailLimit = "mail_limit" [429],
     /// The recipient has received the maximum number of emails for this hour.

@@ -85,8 +85,8 @@ pub use connections::{
     StartConnection, UpdateConnection,
 };
 pub use console::{
-    ChangePassword, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnOrg, OwnOrgs, PasswordForgotten,
-    RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User,
+    ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,
+    PasswordForgotten, ProofResent, RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User, VerifyEmail,
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};

@@ -116,7 +116,7 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
     let answers = app.forget_answers(PURGE_AT_ONCE).await?;
     let sessions = app.forget_sessions(PURGE_AT_ONCE).await?;
-    let resets = app.forget_resets(PURGE_AT_ONCE).await?;
+    let tokens = app.forget_user_tokens(PURGE_AT_ONCE).await?;
     let invitations = app.forget_invitations(PURGE_AT_ONCE).await?;
     let claims = app.forget_claims(PURGE_AT_ONCE).await?;
     let attempts = app.forget_attempts(PURGE_AT_ONCE).await?;
@@ -127,7 +127,7 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let mail = app.forget_mail(PURGE_AT_ONCE).await?;
     let moved = app.purge_moved_events(PURGE_AT_ONCE).await?;
     let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
-    let people = answers && sessions && resets && invitations && claims && attempts && links;
+    let people = answers && sessions && tokens && invitations && claims && attempts && links;
     Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && mail && moved && imported))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     console::{Human, PASSWORD},
-    fixtures::{has_exactly, is_id},
+    fixtures::{has_exactly, is_id, wait_until},
 };
 
 const TERMS: &str = "2026-01-01";
@@ -153,10 +153,11 @@ async fn a_claim_takes_effect_after_a_day(#[case] database: Database) {
     assert_eq!(ada.get("/v1/auth/me").await.expect(200)["org"]["id"], json!(org));
     revoke(&server, &claim, &token).await.refused(410, "conflict").code("claim_over");
 
-    // The organization is unchanged but has an owner. Its log has one entry for the takeover.
-    let api = server.client(&key);
-    assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 1);
-    let log = api.get("/v1/audit-log?action=org.update").await.expect(200).data();
+    // The organization has an owner. The agent's key is revoked, and everything else is unchanged. Its log has one entry
+    // for the takeover.
+    server.client(&key).get("/v1/agents").await.refused(401, "unauthorized");
+    assert_eq!(ada.get("/v1/agents").await.expect(200)["total"], 1);
+    let log = ada.get("/v1/audit-log?action=org.update").await.expect(200).data();
     let entries: Vec<_> = log.iter().map(|entry| (text(&entry["method"]), text(&entry["path"]))).collect();
     let entry = |method: &str, path: &str| (method.to_owned(), path.to_owned());
     assert_eq!(entries, [entry("AUTO", "claim takes effect"), entry("POST", "/v1/auth/claim/verify")]);
@@ -391,16 +392,11 @@ async fn a_claim_takes_effect_without_a_request(#[case] database: Database) {
     let ada = human(&server, "ada@example.com").await;
     held(&server, &ada, AGENT).await;
     server.restart_at_offset(DAY + 5).await;
+    // The agent's key stops working then.
     let api = server.client(&key);
-    let mut entries = Vec::new();
-    for _ in 0..500 {
-        entries = api.get("/v1/audit-log?action=org.update").await.expect(200).data();
-        if entries.len() >= 2 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!((entries.len(), &entries[0]["method"]), (2, &json!("AUTO")));
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.status == 401).await;
     let ada = signed_in(&server, "ada@example.com").await;
     ada.post(format!("/v1/auth/orgs/{org}/switch")).await.expect(200);
+    let entries = ada.get("/v1/audit-log?action=org.update").await.expect(200).data();
+    assert_eq!((entries.len(), &entries[0]["method"]), (2, &json!("AUTO")));
 }

@@ -17,14 +17,14 @@ use crate::{
 };
 
 /// An answer to a browser.
-struct Seen {
+pub(crate) struct Seen {
     status: u16,
     content_type: String,
     text: String,
 }
 
 impl Seen {
-    async fn of(request: reqwest::RequestBuilder) -> Self {
+    pub(crate) async fn of(request: reqwest::RequestBuilder) -> Self {
         let answer = request.header("accept", "text/html").send().await.unwrap();
         let content_type = answer.headers()["content-type"].to_str().unwrap().to_owned();
         Self { status: answer.status().as_u16(), content_type, text: answer.text().await.unwrap() }
@@ -32,13 +32,13 @@ impl Seen {
 
     /// The text of a page with this status.
     #[track_caller]
-    fn page(self, status: u16) -> String {
+    pub(crate) fn page(self, status: u16) -> String {
         assert_eq!((self.status, &*self.content_type), (status, "text/html; charset=utf-8"), "{}", self.text);
         self.text
     }
 }
 
-fn http() -> reqwest::Client {
+pub(crate) fn http() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 

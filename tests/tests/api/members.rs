@@ -12,7 +12,7 @@ use crate::{
     claims::{self, DAY, signed_in, text},
     connecting::{Connecting, HUMAN},
     console::{Human, PASSWORD, signing_up},
-    fixtures::{has_exactly, is_id},
+    fixtures::{has_exactly, is_id, is_time},
     on_both,
 };
 
@@ -91,7 +91,7 @@ async fn an_invited_person_becomes_a_member(#[case] database: Database) {
     for wrong in ["nobody-s", &format!("{token}x"), " "] {
         accept(&session, wrong).await.refused(400, "validation_error").param("token");
     }
-    assert_eq!(session.get("/v1/auth/me").await.expect(200)["user"]["email_verified"], false);
+    assert_eq!(session.get("/v1/auth/me").await.expect(200)["user"]["email_verified_at"], json!(null));
     let joined = accept(&session, &token).await.expect(200);
     let expected = (&json!(ada.org), &json!("Engines"), &json!("member"), &json!(false));
     assert_eq!((&joined["id"], &joined["name"], &joined["role"], &joined["active"]), expected);
@@ -100,7 +100,7 @@ async fn an_invited_person_becomes_a_member(#[case] database: Database) {
     // The session stays where it was. The address is proved.
     let me = session.get("/v1/auth/me").await.expect(200);
     assert_eq!((&me["org"]["id"], &me["role"]), (&json!(bob.org), &json!("owner")));
-    assert_eq!(me["user"]["email_verified"], true);
+    is_time(&me["user"]["email_verified_at"]);
     let orgs = session.get("/v1/auth/orgs").await.expect(200);
     let roles: Vec<_> = orgs["orgs"].as_array().unwrap().iter().map(|org| (&org["id"], &org["role"])).collect();
     assert_eq!(roles, [(&json!(bob.org), &json!("owner")), (&json!(ada.org), &json!("member"))]);
@@ -354,7 +354,7 @@ async fn sign_up_can_be_left_to_invited_people(#[case] database: Database) {
     let other = sign_up_with(&server, "eve@example.com", &invitation).await;
     other.refused(403, "forbidden").code("other_address");
     let made = sign_up_with(&server, "bob@example.com", &invitation).await.expect(201);
-    assert_eq!(made["user"]["email_verified"], true, "the token proves the address");
+    is_time(&made["user"]["email_verified_at"]);
     let bob = signed_in(&server, "bob@example.com").await;
     assert_eq!(accept(&bob, &invitation).await.expect(200)["role"], "viewer");
 

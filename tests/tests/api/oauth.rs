@@ -6,7 +6,7 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::now;
+use crate::fixtures::{is_time, now};
 
 const TERMS: &str = "2026-01-01";
 const PASSWORD: &str = "correct horse battery";
@@ -19,12 +19,17 @@ struct World {
 
 impl World {
     async fn new(database: Database) -> Self {
+        Self::with(database, &[]).await
+    }
+
+    async fn with(database: Database, more: &[(&str, &str)]) -> Self {
         let provider = SignInProvider::start().await;
         let mut variables = vec![("KALENDS_EGRESS_ALLOW".to_owned(), provider.address().to_owned())];
         for name in ["google", "microsoft"] {
             variables.extend(provider.variables(name));
         }
-        let variables: Vec<_> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let own = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let variables: Vec<_> = own.chain(more.iter().copied()).collect();
         let server = Server::start_with(database, &variables).await;
         let world = Self { server, provider };
         world.register();
@@ -163,9 +168,17 @@ async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Data
     let world = World::new(database).await;
     // The person who typed the address may not own it.
     let (made, squatter) = world.password_human("ada@example.com").await;
+    world.server.cli(&["org", "set-plan", made["org"]["id"].as_str().unwrap(), "pro"]).await.succeeded();
+    let agent = squatter.post("/v1/agents").json(json!({ "name": "Scout", "type": "ai" })).await.expect(201);
+    let scoped = squatter.post("/v1/auth/keys/scoped").json(json!({ "agent_id": agent["id"] })).await.expect(201);
+    world.server.client(scoped["key"].as_str().unwrap()).get("/v1/usage").await.expect(200);
     let linked = world.signed_in(&world.sign_in("google", "").await);
     assert_eq!(me(&linked).await["user"]["id"], made["user"]["id"]);
     squatter.get("/v1/auth/me").await.refused(401, "authentication_error");
+    let key = world.server.client(made["api_key"].as_str().unwrap());
+    key.get("/v1/agents").await.refused(401, "unauthorized");
+    let scoped = world.server.client(scoped["key"].as_str().unwrap());
+    scoped.get("/v1/usage").await.refused(401, "unauthorized");
     world.try_password("ada@example.com").await.refused(401, "authentication_error");
     // The address is now verified. Another provider is added, and existing sessions continue.
     world.provider.claims(&json!({ "sub": "at-microsoft" }));
@@ -189,6 +202,38 @@ async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Data
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_provider_proves_a_stated_address(#[case] database: Database) {
+    let world = World::with(database, &[("KALENDS_EMAIL_PROOF", "on")]).await;
+    // The only account that states the address is this person's from now on.
+    let (only, _) = world.password_human("ada@example.com").await;
+    let linked = me(&world.signed_in(&world.sign_in("google", "").await)).await;
+    assert_eq!(linked["user"]["id"], only["user"]["id"]);
+    is_time(&linked["user"]["email_verified_at"]);
+    let key = world.server.client(only["api_key"].as_str().unwrap());
+    key.get("/v1/agents").await.refused(401, "unauthorized");
+    // Nobody knows which of two accounts is. This person gets another one, and the address.
+    let (first, _) = world.password_human("bob@example.com").await;
+    let (second, _) = world.password_human("bob@example.com").await;
+    world.provider.claims(&json!({ "sub": "bob", "email": "bob@example.com" }));
+    world.failed(&world.sign_in("google", "").await, "tos_version_required");
+    let third = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
+    assert!([&first, &second].iter().all(|made| made["user"]["id"] != third["user"]["id"]));
+    is_time(&third["user"]["email_verified_at"]);
+    world.try_password("bob@example.com").await.refused(401, "authentication_error");
+    world.server.client(first["api_key"].as_str().unwrap()).get("/v1/agents").await.expect(200);
+    // A provider that does not vouch for an address leaves it to be proved by email.
+    world.provider.claims(&json!({ "sub": "eve", "email": "eve@example.com", "email_verified": false }));
+    let eve = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
+    assert_eq!((&eve["user"]["email"], &eve["user"]["email_verified_at"]), (&json!("eve@example.com"), &Value::Null));
+    let mails = world.server.wait_for_mails(4).await;
+    assert!(
+        mails.iter().any(|mail| mail.to == "eve@example.com" && mail.text.contains("/console/verify#")),
+        "{mails:#?}"
+    );
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_new_user_needs_an_invitation_if_sign_up_is_not_open(#[case] database: Database) {
     let mut world = World::new(database).await;
     world.password_human("owner@example.com").await;
@@ -205,7 +250,8 @@ async fn a_new_user_needs_an_invitation_if_sign_up_is_not_open(#[case] database:
     world.failed(&world.sign_in("google", &terms()).await, "signup_closed");
     world.provider.claims(&json!({ "email": "bob@example.com" }));
     let bob = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
-    assert_eq!((&bob["user"]["email"], &bob["user"]["email_verified"]), (&json!("bob@example.com"), &json!(true)));
+    assert_eq!(bob["user"]["email"], "bob@example.com");
+    is_time(&bob["user"]["email_verified_at"]);
     // A known user signs in as before.
     assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await, bob);
 }

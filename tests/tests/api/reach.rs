@@ -88,6 +88,7 @@ fn ruled(operation: &str) -> About {
         | "signIn"
         | "forgotPassword"
         | "resetPassword"
+        | "verifyEmail"
         | "revokeClaim"
         | "startSignInWith"
         | "endSignInWith"
@@ -110,6 +111,7 @@ fn ruled(operation: &str) -> About {
         | "moveBooking"
         | "endCalendarConnection" => About::Public,
         "signOut"
+        | "resendVerification"
         | "getMe"
         | "updateMe"
         | "changePassword"
@@ -572,7 +574,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "acceptTerms" | "acceptTermsInConsole" => json!({ "tos_version": "2026-01-01" }),
         "inviteMember" => json!({ "email": format!("joan@domain-{number}.example"), "role": "viewer" }),
         "updateMember" => json!({ "role": "viewer" }),
-        "acceptInvitation" => json!({ "token": "nobody-s" }),
+        "acceptInvitation" | "verifyEmail" => json!({ "token": "nobody-s" }),
         "sendFeedback" => json!({ "type": "bug", "message": "It is broken." }),
         "agentVerify" => json!({ "otp": "123456" }),
         "initiateClaim" => json!({ "email": "agent@example.com" }),
@@ -792,7 +794,8 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                 let right = match ruled {
                     // Allowed, but the code or the token is wrong, or the claim or the feed is unknown.
                     ExpectedAnswer::Yes
-                        if ["agentVerify", "verifyClaim", "resetPassword"].contains(&operation.id.as_str()) =>
+                        if ["agentVerify", "verifyClaim", "resetPassword", "verifyEmail"]
+                            .contains(&operation.id.as_str()) =>
                     {
                         status == 400
                     }

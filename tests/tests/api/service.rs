@@ -99,6 +99,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/v1/auth/signin",
         "/v1/auth/password/forgot",
         "/v1/auth/password/reset",
+        "/v1/auth/verify-email",
         "/v1/auth/claim/{id}/revoke",
         "/v1/auth/oauth/{provider}",
         "/v1/auth/oauth/{provider}/callback",

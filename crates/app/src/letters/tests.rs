@@ -65,10 +65,10 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 27] {
         questions: &questions,
     };
     let stop = "https://calendar.example.com/book/emails/token";
-    let reset = ResetToken::generate(&Sevens);
+    let reset = MailedToken::generate(&Sevens);
     let to = Email::parse("email", "ada@example.com").unwrap();
     let code = Code::parse("483920").unwrap();
-    let token = RevocationToken::generate(&Sevens);
+    let token = MailedToken::generate(&Sevens);
     let links = BookingLinks {
         cancel_url: "https://calendar.example.com/book/slug/bookings/one/cancel".to_owned(),
         ics_url: "https://calendar.example.com/book/slug/bookings/one/event.ics".to_owned(),

@@ -19,6 +19,8 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "changePassword",
             "forgotPassword",
             "resetPassword",
+            "verifyEmail",
+            "resendVerification",
             "listOwnOrgs",
             "switchOrg",
             "initiateClaim",

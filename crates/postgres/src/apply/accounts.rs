@@ -26,7 +26,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
-            Change::RevokeOrganizationKeys { org, at } => revoke_organization_keys(connection, *org, *at).await?,
+            Change::RevokeKeys { org, of_agents, at } => revoke_keys(connection, *org, *of_agents, *at).await?,
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
             Change::PutCode { code, seen: Some(seen) } => update_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => record(connection, *org, acceptance).await?,
@@ -35,8 +35,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
-            Change::PutReset(reset) => people::put_reset(connection, *reset).await?,
-            Change::UseReset(token) => people::use_reset(connection, *token).await?,
+            Change::PutUserToken(token) => people::put_token(connection, *token).await?,
+            Change::UseUserToken(token) => people::use_token(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,
@@ -254,10 +254,17 @@ async fn revoke_key(connection: &mut PgConnection, org: OrgId, key: KeyId, at: T
     all_written(written.rows_affected(), 1)
 }
 
-async fn revoke_organization_keys(connection: &mut PgConnection, org: OrgId, at: Timestamp) -> Result<(), ApplyError> {
+async fn revoke_keys(
+    connection: &mut PgConnection,
+    org: OrgId,
+    of_agents: bool,
+    at: Timestamp,
+) -> Result<(), ApplyError> {
     sqlx::query!(
-        "UPDATE api_keys SET revoked_at = $2 WHERE org_id = $1 AND agent_id IS NULL AND revoked_at IS NULL",
+        "UPDATE api_keys SET revoked_at = $3
+         WHERE org_id = $1 AND ($2 OR agent_id IS NULL) AND revoked_at IS NULL",
         org.uuid(),
+        of_agents,
         at.as_micros(),
     )
     .execute(connection)

@@ -4,7 +4,7 @@
 //! waited for the lock reads it again.
 
 use kalends_accounts::oauth::KnownIdentity;
-use kalends_accounts::{PasswordReset, Session, SessionEnd, TokenHash, User};
+use kalends_accounts::{Session, SessionEnd, TokenHash, User, UserToken};
 use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
@@ -13,11 +13,14 @@ use crate::error::{ApplyError, all_written};
 
 pub(super) async fn create(connection: &mut PgConnection, user: &User) -> Result<(), ApplyError> {
     sqlx::query!(
-        "INSERT INTO users (id, email, email_verified_at, name, password_hash, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO users (
+             id, email, email_verified_at, holds_address, name, password_hash, version, created_at, updated_at
+         )
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         user.id.uuid(),
         user.email.as_str(),
         user.email_verified_at.map(|at| at.as_micros()),
+        user.holds_address,
         user.name.as_str(),
         user.password.as_ref().map(|password| password.as_str()),
         user.version.0,
@@ -35,13 +38,14 @@ pub(super) async fn update(
     Version(seen): Version,
 ) -> Result<(), ApplyError> {
     let written = sqlx::query!(
-        "UPDATE users SET email = $3, email_verified_at = $4, name = $5, password_hash = $6, version = $7,
-             updated_at = $8
+        "UPDATE users SET email = $3, email_verified_at = $4, holds_address = $5, name = $6, password_hash = $7,
+             version = $8, updated_at = $9
          WHERE id = $1 AND version = $2",
         user.id.uuid(),
         seen,
         user.email.as_str(),
         user.email_verified_at.map(|at| at.as_micros()),
+        user.holds_address,
         user.name.as_str(),
         user.password.as_ref().map(|password| password.as_str()),
         user.version.0,
@@ -78,7 +82,7 @@ pub(super) async fn delete(
     sqlx::query!("DELETE FROM organization_members WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
-    sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM user_tokens WHERE user_id = $1", id).execute(&mut *connection).await?;
     remove_identities(connection, user).await
 }
 
@@ -103,28 +107,28 @@ pub(super) async fn remove_identities(connection: &mut PgConnection, user: UserI
     Ok(())
 }
 
-pub(super) async fn put_reset(connection: &mut PgConnection, reset: PasswordReset) -> Result<(), ApplyError> {
+pub(super) async fn put_token(connection: &mut PgConnection, token: UserToken) -> Result<(), ApplyError> {
     let put = sqlx::query!(
-        "INSERT INTO password_resets (user_id, token_hash, expires_at)
-         SELECT u.id, $2, $3 FROM users u WHERE u.id = $1 FOR KEY SHARE
-         ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at",
-        reset.user.uuid(),
-        reset.token.0.as_slice(),
-        reset.expires_at.as_micros(),
+        "INSERT INTO user_tokens (user_id, purpose, token_hash, expires_at)
+         SELECT u.id, $2, $3, $4 FROM users u WHERE u.id = $1 FOR KEY SHARE
+         ON CONFLICT (user_id, purpose) DO UPDATE SET token_hash = excluded.token_hash,
+             expires_at = excluded.expires_at",
+        token.user.uuid(),
+        token.purpose.as_str(),
+        token.token.0.as_slice(),
+        token.expires_at.as_micros(),
     )
     .execute(connection)
     .await?;
     all_written(put.rows_affected(), 1)
 }
 
-pub(super) async fn use_reset(connection: &mut PgConnection, TokenHash(token): TokenHash) -> Result<(), ApplyError> {
+pub(super) async fn use_token(connection: &mut PgConnection, TokenHash(token): TokenHash) -> Result<(), ApplyError> {
     let used =
-        sqlx::query!("DELETE FROM password_resets WHERE token_hash = $1", token.as_slice()).execute(connection).await?;
+        sqlx::query!("DELETE FROM user_tokens WHERE token_hash = $1", token.as_slice()).execute(connection).await?;
     all_written(used.rows_affected(), 1)
 }
 
-/// Locks the user's row, which every transaction that ends all of the user's sessions locks first. If that transaction
-/// commits first, this change-set is stale. Otherwise, that transaction sees the new session and ends it.
 pub(super) async fn create_session(
     connection: &mut PgConnection,
     session: &Session,
@@ -188,7 +192,9 @@ pub(super) async fn end_sessions(
             .execute(&mut *connection)
             .await?;
             // A reset email that was requested before the change must not undo it.
-            sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", user.uuid()).execute(connection).await?;
+            sqlx::query!("DELETE FROM user_tokens WHERE user_id = $1 AND purpose = 'password'", user.uuid())
+                .execute(connection)
+                .await?;
         }
         SessionEnd::AccountDeletion(user) => {
             let id = user.uuid();

@@ -21,7 +21,6 @@ mod holds;
 mod human;
 mod instances;
 mod organizations;
-mod password_resets;
 mod people;
 mod principals;
 mod proposals;
@@ -33,6 +32,7 @@ mod sessions;
 mod subscriptions;
 mod timers;
 mod usage;
+mod user_tokens;
 mod webhooks;
 
 use kalends_kernel::{Listed, Page, StoreError};

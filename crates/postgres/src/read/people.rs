@@ -16,7 +16,7 @@ impl People for PostgresStore {
     async fn find_user(&self, user: UserId) -> Result<Option<User>, StoreError> {
         let row = sqlx::query_as!(
             UserRow,
-            "SELECT id, email, email_verified_at, name, password_hash, version, created_at, updated_at
+            "SELECT id, email, email_verified_at, holds_address, name, password_hash, version, created_at, updated_at
              FROM users
              WHERE id = $1",
             user.uuid(),
@@ -28,13 +28,28 @@ impl People for PostgresStore {
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError> {
         let row = sqlx::query_as!(
             UserRow,
-            "SELECT id, email, email_verified_at, name, password_hash, version, created_at, updated_at
+            "SELECT id, email, email_verified_at, holds_address, name, password_hash, version, created_at, updated_at
              FROM users
-             WHERE email = $1",
+             WHERE email = $1 AND holds_address",
             email.as_str(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         row.map(UserRow::into_domain).transpose()
+    }
+
+    async fn users_stating(&self, email: &Email, limit: u32) -> Result<Vec<User>, StoreError> {
+        let rows = sqlx::query_as!(
+            UserRow,
+            "SELECT id, email, email_verified_at, holds_address, name, password_hash, version, created_at, updated_at
+             FROM users
+             WHERE email = $1 AND NOT holds_address
+             ORDER BY created_at DESC, id DESC
+             LIMIT $2",
+            email.as_str(),
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(UserRow::into_domain).collect()
     }
 
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
@@ -54,7 +69,7 @@ impl People for PostgresStore {
         let rows = sqlx::query_as!(
             MemberRow,
             r#"SELECT m.org_id AS "org_id!", m.role AS "role!", m.since AS "since!", u.id, u.email, u.email_verified_at,
-                 u.name, u.password_hash, u.version, u.created_at, u.updated_at
+                 u.holds_address, u.name, u.password_hash, u.version, u.created_at, u.updated_at
              FROM memberships m JOIN users u ON u.id = m.user_id
              WHERE m.org_id = $1
              ORDER BY m.since, m.user_id"#,

@@ -18,7 +18,7 @@ const OF_NOBODY: &[&str] = &[
     "database_identity",
     "ical_claims",
     "oauth_attempts",
-    "password_resets",
+    "user_tokens",
     "principals_epoch",
     "timer_seeding",
     "user_identities",

@@ -102,6 +102,8 @@ keys! {
         "The plan of organizations that sign up by themselves, once their email address is verified: free, pro or custom.";
     SIGNUP, Plain, Default::Text("open"),
         "Who may sign up: open (everybody, agents too), invited (people whom an organization invited), or closed (nobody).";
+    EMAIL_PROOF, Plain, Default::Derived(|text_of| if text_of(&MAIL).trim() == "file" { "off" } else { "on" }.to_owned()),
+        "Whether users who sign up in the console must prove their address by email (on or off). Until then, the address is not theirs, and their organization has the limits of a sandbox. The default is off while KALENDS_MAIL is file, because no mail leaves such a server.";
     UPGRADE_URL, Plain, Default::Unset("answers contain no link"),
         "The page on which callers choose or ask for another plan. It becomes upgrade_url in 403 plan_required and contact_url in GET /v1/plans.";
     EGRESS_ALLOW, Plain, Default::Unset("none"),

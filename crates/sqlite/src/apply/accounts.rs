@@ -52,7 +52,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
-            Change::RevokeOrganizationKeys { org, at } => revoke_organization_keys(connection, *org, *at).await?,
+            Change::RevokeKeys { org, of_agents, at } => revoke_keys(connection, *org, *of_agents, *at).await?,
             Change::PutCode { code, seen } => put_code(connection, code, *seen).await?,
             Change::RecordAcceptance { org, acceptance } => {
                 let (org_id, at) = (org.uuid(), acceptance.at.as_micros());
@@ -70,8 +70,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::DeleteOrganization { org, seen, at } => delete_organization(connection, *org, *seen, *at).await?,
             Change::AddIdentity(identity) => people::add_identity(connection, identity).await?,
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
-            Change::PutReset(reset) => people::put_reset(connection, *reset).await?,
-            Change::UseReset(token) => people::use_reset(connection, *token).await?,
+            Change::PutUserToken(token) => people::put_token(connection, *token).await?,
+            Change::UseUserToken(token) => people::use_token(connection, *token).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,
@@ -262,11 +262,18 @@ async fn revoke_key(connection: &mut SqliteConnection, org: OrgId, key: KeyId, a
     fresh(revoked.rows_affected(), 1)
 }
 
-async fn revoke_organization_keys(connection: &mut SqliteConnection, org: OrgId, at: Timestamp) -> Result<(), Failure> {
+async fn revoke_keys(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    of_agents: bool,
+    at: Timestamp,
+) -> Result<(), Failure> {
     let (org_id, at) = (org.uuid(), at.as_micros());
     sqlx::query!(
-        "update api_keys set revoked_at = ?2 where org_id = ?1 and agent_id is null and revoked_at is null",
+        "update api_keys set revoked_at = ?3
+         where org_id = ?1 and (?2 or agent_id is null) and revoked_at is null",
         org_id,
+        of_agents,
         at
     )
     .execute(connection)

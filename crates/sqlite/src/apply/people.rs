@@ -1,6 +1,6 @@
 //! Users and their sessions.
 
-use kalends_accounts::{PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
+use kalends_accounts::{Session, SessionEnd, TokenHash, User, UserToken, oauth::KnownIdentity};
 use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
@@ -13,11 +13,13 @@ pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Re
     let password = user.password.as_ref().map(|password| password.as_str());
     let (created_at, updated_at) = (user.created_at.as_micros(), user.updated_at.as_micros());
     sqlx::query!(
-        "insert into users (id, email, email_verified_at, name, password_hash, version, created_at, updated_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "insert into users (
+             id, email, email_verified_at, holds_address, name, password_hash, version, created_at, updated_at
+         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         id,
         email,
         verified_at,
+        user.holds_address,
         name,
         password,
         user.version.0,
@@ -36,13 +38,14 @@ pub(super) async fn update(connection: &mut SqliteConnection, user: &User, seen:
     let password = user.password.as_ref().map(|password| password.as_str());
     let updated_at = user.updated_at.as_micros();
     let updated = sqlx::query!(
-        "update users set email = ?3, email_verified_at = ?4, name = ?5, password_hash = ?6, version = ?7,
-            updated_at = ?8
+        "update users set email = ?3, email_verified_at = ?4, holds_address = ?5, name = ?6, password_hash = ?7,
+            version = ?8, updated_at = ?9
          where id = ?1 and version = ?2",
         id,
         seen.0,
         email,
         verified_at,
+        user.holds_address,
         name,
         password,
         user.version.0,
@@ -72,7 +75,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     sqlx::query!("delete from organization_members where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
-    sqlx::query!("delete from password_resets where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from user_tokens where user_id = ?1", id).execute(&mut *connection).await?;
     remove_identities(connection, user).await
 }
 
@@ -99,14 +102,17 @@ pub(super) async fn remove_identities(connection: &mut SqliteConnection, user: U
     Ok(())
 }
 
-pub(super) async fn put_reset(connection: &mut SqliteConnection, reset: PasswordReset) -> Result<(), Failure> {
-    let (user_id, token, expires_at) = (reset.user.uuid(), reset.token.0.as_slice(), reset.expires_at.as_micros());
+pub(super) async fn put_token(connection: &mut SqliteConnection, token: UserToken) -> Result<(), Failure> {
+    let (user_id, purpose, hash) = (token.user.uuid(), token.purpose.as_str(), token.token.0.as_slice());
+    let expires_at = token.expires_at.as_micros();
     let put = sqlx::query!(
-        "insert into password_resets (user_id, token_hash, expires_at)
-         select u.id, ?2, ?3 from users u where u.id = ?1
-         on conflict (user_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at",
+        "insert into user_tokens (user_id, purpose, token_hash, expires_at)
+         select u.id, ?2, ?3, ?4 from users u where u.id = ?1
+         on conflict (user_id, purpose) do update set token_hash = excluded.token_hash,
+             expires_at = excluded.expires_at",
         user_id,
-        token,
+        purpose,
+        hash,
         expires_at
     )
     .execute(connection)
@@ -114,9 +120,9 @@ pub(super) async fn put_reset(connection: &mut SqliteConnection, reset: Password
     fresh(put.rows_affected(), 1)
 }
 
-pub(super) async fn use_reset(connection: &mut SqliteConnection, TokenHash(token): TokenHash) -> Result<(), Failure> {
+pub(super) async fn use_token(connection: &mut SqliteConnection, TokenHash(token): TokenHash) -> Result<(), Failure> {
     let token = token.as_slice();
-    let used = sqlx::query!("delete from password_resets where token_hash = ?1", token).execute(connection).await?;
+    let used = sqlx::query!("delete from user_tokens where token_hash = ?1", token).execute(connection).await?;
     fresh(used.rows_affected(), 1)
 }
 
@@ -188,7 +194,9 @@ pub(super) async fn end_sessions(
             .execute(&mut *connection)
             .await?;
             // A reset email that was requested before the change must not undo it.
-            sqlx::query!("delete from password_resets where user_id = ?1", user_id).execute(connection).await?;
+            sqlx::query!("delete from user_tokens where user_id = ?1 and purpose = 'password'", user_id)
+                .execute(connection)
+                .await?;
         }
         SessionEnd::AccountDeletion(user) => {
             let user_id = user.uuid();

@@ -20,7 +20,6 @@ mod holds;
 mod human;
 mod instances;
 mod organizations;
-mod password_resets;
 mod people;
 mod principals;
 mod proposals;
@@ -32,6 +31,7 @@ mod sessions;
 mod subscriptions;
 mod timers;
 mod usage;
+mod user_tokens;
 mod webhooks;
 
 use kalends_kernel::{AgentId, EventId, StoreError};

@@ -20,7 +20,8 @@ impl People for SqliteStore {
         let id = user.uuid();
         sqlx::query_as!(
             UserRow,
-            "select id, email, email_verified_at, name, password_hash, version, created_at, updated_at
+            "select id, email, email_verified_at, holds_address, name, password_hash, version, created_at,
+                updated_at
              from users where id = ?1",
             id
         )
@@ -35,8 +36,9 @@ impl People for SqliteStore {
         let email = email.as_str();
         sqlx::query_as!(
             UserRow,
-            "select id, email, email_verified_at, name, password_hash, version, created_at, updated_at
-             from users where email = ?1",
+            "select id, email, email_verified_at, holds_address, name, password_hash, version, created_at,
+                updated_at
+             from users where email = ?1 and holds_address",
             email
         )
         .fetch_optional(self.readers())
@@ -44,6 +46,24 @@ impl People for SqliteStore {
         .map_err(store_error)?
         .map(UserRow::into_domain)
         .transpose()
+    }
+
+    async fn users_stating(&self, email: &Email, limit: u32) -> Result<Vec<User>, StoreError> {
+        let email = email.as_str();
+        sqlx::query_as!(
+            UserRow,
+            "select id, email, email_verified_at, holds_address, name, password_hash, version, created_at,
+                updated_at
+             from users where email = ?1 and not holds_address order by created_at desc, id desc limit ?2",
+            email,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?
+        .into_iter()
+        .map(UserRow::into_domain)
+        .collect()
     }
 
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
@@ -69,7 +89,7 @@ impl People for SqliteStore {
         sqlx::query_as!(
             MemberRow,
             r#"select org_id as "org_id!: Vec<u8>", role as "role!: String", since as "since!: i64", u.id, u.email,
-                u.email_verified_at, u.name, u.password_hash, u.version, u.created_at, u.updated_at
+                u.email_verified_at, u.holds_address, u.name, u.password_hash, u.version, u.created_at, u.updated_at
              from memberships cross join users u on u.id = user_id
              where org_id = ?1 order by since, user_id"#,
             org_id

@@ -17,7 +17,7 @@ const OF_NOBODY: &[&str] = &[
     "data_keys",
     "database_identity",
     "oauth_attempts",
-    "password_resets",
+    "user_tokens",
     "principals_epoch",
     "timer_seeding",
     "user_identities",

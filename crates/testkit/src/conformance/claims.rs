@@ -1,7 +1,7 @@
 //! Claims on organizations.
 
 use kalends_accounts::{
-    AddressHash, Change, Claim, ClaimError, ClaimState, Code, Membership, RevocationToken, Revoked, Rivals, TokenHash,
+    AddressHash, Change, Claim, ClaimError, ClaimState, Code, MailedToken, Membership, Revoked, Rivals, TokenHash,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{ClaimId, OrgId, Page, UserId, Version};
@@ -41,7 +41,7 @@ impl Scene {
     }
 
     fn proved(&self, claim: &Claim) -> Claim {
-        let token = RevocationToken::generate(&self.make.entropy);
+        let token = MailedToken::generate(&self.make.entropy);
         let rivals = Rivals::default();
         Claim::verify(Some(claim), claim.id, claim.user, &code(), rivals, &token, claim.created_at).unwrap()
     }
@@ -310,7 +310,7 @@ pub async fn at_most_ten_guesses_are_compared(store: &StoreUnderTest) {
             // As a use case does: read, decide, count, and only then answer.
             loop {
                 let stored = scene.found(&claim).await.unwrap();
-                let token = RevocationToken::generate(&scene.make.entropy);
+                let token = MailedToken::generate(&scene.make.entropy);
                 let now = claim.created_at;
                 let judged = Claim::verify(Some(&stored), claim.id, claim.user, &wrong, Rivals::default(), &token, now);
                 match judged {
@@ -338,7 +338,7 @@ pub async fn a_claim_ends_once(store: &StoreUnderTest) {
         let organization = scene.make.organization();
         scene.commit(ChangeSet::new(organization.id).create(&organization)).await;
         let claim = scene.initiated(scene.someone(), Some(organization.id)).await;
-        let token = RevocationToken::generate(&scene.make.entropy);
+        let token = MailedToken::generate(&scene.make.entropy);
         let rivals = Rivals::default();
         let held =
             Claim::verify(Some(&claim), claim.id, claim.user, &code(), rivals, &token, claim.created_at).unwrap();

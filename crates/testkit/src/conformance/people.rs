@@ -56,6 +56,7 @@ impl Scene {
 pub async fn people_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let bare = User { password: None, ..scene.make.user() };
+    let stating = User { holds_address: false, ..scene.make.user() };
     let full = User {
         email_verified_at: Some(at("2099-12-31T23:59:59.999999Z")),
         name: UserName::from_stored("Žluťoučký kůň 診察 🐎 'quoted' \"twice\" \\ %_".into()),
@@ -64,9 +65,11 @@ pub async fn people_round_trip(store: &StoreUnderTest) {
         created_at: at("1970-01-01T00:00:00.000001Z"),
         ..scene.make.user()
     };
-    for user in [&bare, &full] {
+    for user in [&bare, &full, &stating] {
         scene.commit(scene.changes().create(user)).await;
     }
+    assert_eq!(scene.store.find_user(stating.id).await.unwrap().as_ref(), Some(&stating));
+    assert_eq!(scene.store.users_stating(&stating.email, 1).await.unwrap(), [stating]);
     for user in [&bare, &full] {
         assert_eq!(scene.store.find_user(user.id).await.unwrap().as_ref(), Some(user));
         assert_eq!(scene.store.find_user_by_email(&user.email).await.unwrap().as_ref(), Some(user));
@@ -120,6 +123,39 @@ pub async fn an_address_belongs_to_one_user(store: &StoreUnderTest) {
     for outcome in outcomes.into_iter().filter(Result::is_err) {
         assert_refused!(outcome, CommitError::EmailTaken);
     }
+}
+
+/// Several users state an address that nobody holds, newest first. The first who holds it is the only one.
+pub async fn several_users_state_an_address(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let email = scene.make.email();
+    let mut stating = Vec::new();
+    for _ in 0..4 {
+        let user = User { email: email.clone(), holds_address: false, ..scene.make.user() };
+        scene.commit(scene.changes().create(&user)).await;
+        stating.insert(0, user);
+    }
+    scene.user().await;
+    assert_eq!(scene.store.find_user_by_email(&email).await.unwrap(), None);
+    assert_eq!(scene.store.users_stating(&email, 3).await.unwrap(), stating[..3]);
+    let outcomes = race(stating.len(), |index| {
+        let (scene, before) = (scene.clone(), stating[index].clone());
+        async move {
+            let after = before.proved(scene.make.tick());
+            scene.try_commit(scene.changes().update(&after, before.version)).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
+    let won = outcomes.iter().position(Result::is_ok).unwrap();
+    for outcome in outcomes.into_iter().filter(Result::is_err) {
+        assert_refused!(outcome, CommitError::EmailTaken);
+    }
+    assert_eq!(scene.store.find_user_by_email(&email).await.unwrap().map(|user| user.id), Some(stating[won].id));
+    stating.remove(won);
+    assert_eq!(scene.store.users_stating(&email, 9).await.unwrap(), stating);
+    let late = User { email, holds_address: false, ..scene.make.user() };
+    scene.commit(scene.changes().create(&late)).await;
 }
 
 /// An organization gets its first owner once. The user's version rises with every change of ownership, and guards it.

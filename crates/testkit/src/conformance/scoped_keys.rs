@@ -218,7 +218,8 @@ pub async fn the_epoch_rises_with_keys_and_agents(store: &StoreUnderTest) {
     assert!(epoch().await > revoked, "an agent is decommissioned");
 }
 
-/// The organization's own keys are replaced together. Keys of agents, and of another organization, stay.
+/// The organization's own keys are replaced together, or revoked with those of its agents. Keys of another
+/// organization stay.
 pub async fn keys_of_an_organization_are_replaced(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -232,14 +233,18 @@ pub async fn keys_of_an_organization_are_replaced(store: &StoreUnderTest) {
     scene.commit(scene.changes().create(&scoped)).await;
     let epoch = scene.store.principals_epoch().await.unwrap();
     let (fresh, at) = (scene.make.key(scene.org).key, scene.make.tick());
-    let revoke = Change::RevokeOrganizationKeys { org: scene.org, at };
-    scene.commit(scene.changes().account(revoke).create(&fresh)).await;
+    let revoke = |of_agents| Change::RevokeKeys { org: scene.org, of_agents, at };
+    scene.commit(scene.changes().account(revoke(false)).create(&fresh)).await;
     assert!(scene.store.principals_epoch().await.unwrap() > epoch, "cached keys are invalidated");
     for key in &old {
         assert_eq!(scene.store.find_principal(key.hash).await.unwrap(), None);
     }
     for hash in [fresh.hash, scoped.hash, theirs.hash] {
         assert!(scene.store.find_principal(hash).await.unwrap().is_some());
+    }
+    scene.commit(scene.changes().account(revoke(true))).await;
+    for (hash, works) in [(fresh.hash, false), (scoped.hash, false), (theirs.hash, true)] {
+        assert_eq!(scene.store.find_principal(hash).await.unwrap().is_some(), works);
     }
 }
 

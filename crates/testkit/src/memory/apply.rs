@@ -222,7 +222,10 @@ impl State {
                 let (hash, agent, prefix) = scoped.or(own).ok_or(CommitError::Stale)?;
                 self.revoked_keys.insert(hash, EndedKey { org: *org, agent, prefix });
             }
-            Change::RevokeOrganizationKeys { org, at: _ } => self.keys.retain(|_, key| key.org != *org),
+            Change::RevokeKeys { org, of_agents, at: _ } => {
+                self.keys.retain(|_, key| key.org != *org);
+                self.scoped_keys.retain(|_, key| key.org != *org || !of_agents);
+            }
             Change::PutCode { code, seen } => {
                 if self.codes.get(&code.org).map(|code| code.version) != *seen {
                     return Err(CommitError::Stale);
@@ -272,8 +275,8 @@ impl State {
                 }
                 self.deletions.insert(*org, *at);
             }
-            Change::PutReset(_)
-            | Change::UseReset(_)
+            Change::PutUserToken(_)
+            | Change::UseUserToken(_)
             | Change::AddIdentity(_)
             | Change::RemoveIdentities(_)
             | Change::CreateUser(_)

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, MemberInvitation, Membership, PasswordReset, Role, Session, SessionEnd, TokenHash, User,
+    Change, Email, MemberInvitation, Membership, Role, Session, SessionEnd, TokenHash, TokenPurpose, User, UserToken,
     oauth::KnownIdentity,
-    ports::{MemberInvitations, PasswordResets, People, Sessions},
+    ports::{MemberInvitations, People, Sessions, UserTokens},
 };
 use kalends_app::ports::CommitError;
 use kalends_kernel::{OrgId, SessionId, StoreError, UserId, Version};
@@ -70,14 +70,14 @@ impl State {
                 self.sessions.retain(|_, session| session.user != *user);
                 self.claims.retain(|_, claim| claim.user != *user);
                 self.identities.retain(|known| known.user != *user);
-                self.resets.remove(user);
+                self.user_tokens.retain(|(by, _), _| by != user);
             }
-            Change::PutReset(reset) => {
-                self.users.get(&reset.user).ok_or(CommitError::Stale)?;
-                self.resets.insert(reset.user, *reset);
+            Change::PutUserToken(token) => {
+                self.users.get(&token.user).ok_or(CommitError::Stale)?;
+                self.user_tokens.insert((token.user, token.purpose), *token);
             }
-            Change::UseReset(token) => {
-                let used = self.resets.extract_if(.., |_, reset| reset.token == *token).next();
+            Change::UseUserToken(token) => {
+                let used = self.user_tokens.extract_if(.., |_, stored| stored.token == *token).next();
                 used.ok_or(CommitError::Stale)?;
             }
             Change::AddIdentity(identity) => {
@@ -104,7 +104,7 @@ impl State {
                     *session = session.ended(*at);
                 }
                 if let SessionEnd::PasswordChange { user, .. } = end {
-                    self.resets.remove(user);
+                    self.user_tokens.remove(&(*user, TokenPurpose::Password));
                 }
             }
             _ => {}
@@ -129,9 +129,10 @@ impl State {
         create(self.members.entry((membership.org, membership.user)), &membership).map_err(|_| CommitError::Stale)
     }
 
-    /// An address belongs to one user.
+    /// One user at most holds an address.
     fn check_address_of(&self, user: &User) -> Result<(), CommitError> {
-        let taken = self.users.values().any(|other| other.id != user.id && other.email == user.email);
+        let holds = |other: &User| other.holds_address && other.email == user.email;
+        let taken = user.holds_address && self.users.values().any(|other| other.id != user.id && holds(other));
         if taken { Err(CommitError::EmailTaken) } else { Ok(()) }
     }
 }
@@ -143,7 +144,16 @@ impl People for MemoryStore {
     }
 
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError> {
-        Ok(self.state().users.values().find(|user| user.email == *email).cloned())
+        Ok(self.state().users.values().find(|user| user.holds_address && user.email == *email).cloned())
+    }
+
+    async fn users_stating(&self, email: &Email, limit: u32) -> Result<Vec<User>, StoreError> {
+        let state = self.state();
+        let stating = state.users.values().filter(|user| !user.holds_address && user.email == *email);
+        let mut stating: Vec<_> = stating.cloned().collect();
+        stating.sort_by_key(|user| std::cmp::Reverse((user.created_at, user.id)));
+        stating.truncate(limit as usize);
+        Ok(stating)
     }
 
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError> {
@@ -209,12 +219,14 @@ impl Sessions for MemoryStore {
 }
 
 #[async_trait]
-impl PasswordResets for MemoryStore {
-    async fn find_reset(&self, token: TokenHash) -> Result<Option<PasswordReset>, StoreError> {
-        Ok(self.state().resets.values().find(|reset| reset.token == token).copied())
+impl UserTokens for MemoryStore {
+    async fn find_user_token(&self, purpose: TokenPurpose, token: TokenHash) -> Result<Option<UserToken>, StoreError> {
+        let state = self.state();
+        let found = state.user_tokens.values().find(|stored| (stored.purpose, stored.token) == (purpose, token));
+        Ok(found.copied())
     }
 
-    async fn forget_resets(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        Ok(self.write(|state| remove!(state.resets, limit, |(_, reset)| reset.expires_at <= now)))
+    async fn forget_user_tokens(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| remove!(state.user_tokens, limit, |(_, token)| !token.holds(now))))
     }
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, MemberInvitation, Membership, Organization,
-    PasswordReset, ScopedKey, Session, TokenHash, Used, User, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, MemberInvitation, Membership, Organization, ScopedKey,
+    Session, TokenHash, TokenPurpose, Used, User, UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
@@ -50,7 +50,7 @@ pub(super) struct State {
     pub(super) members: BTreeMap<(OrgId, UserId), Membership>,
     pub(super) invitations: BTreeMap<(OrgId, MemberInvitationId), MemberInvitation>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
-    pub(super) resets: BTreeMap<UserId, PasswordReset>,
+    pub(super) user_tokens: BTreeMap<(UserId, TokenPurpose), UserToken>,
     /// The use of each allowance, and the organization that it belongs to.
     pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,

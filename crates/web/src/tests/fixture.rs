@@ -8,7 +8,8 @@ use crate::markdown::Guide;
 use crate::{
     Booked, Booking, BookingEmails, BookingState, Console, ConsoleIndex, DisplaySettings, EmailsState, Form, Given,
     Home, Href, Invitation, InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, PlanOffer, Plans,
-    Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState, Taken, Terms,
+    Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState, Taken, Terms, Verification,
+    VerificationState,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -180,6 +181,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let terms = Terms { version: text, effective_at: now.utc_date(), text: None };
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
+    let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
     let pages = vec![
         ("replies", replies.html()),
@@ -228,6 +230,10 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("terms, published", Terms { text: Some(href.clone()), ..terms }.html()),
         ("plans", plans.html()),
         ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),
+        ("verification", verification(VerificationState::Asks { wrong: None })),
+        ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
+        ("verified", verification(VerificationState::Proved { email: text })),
+        ("verification, taken", verification(VerificationState::Taken)),
         ("revocation", revocation(RevocationState::Asks { wrong: None })),
         ("revocation, wrong", revocation(RevocationState::Asks { wrong: Some(text) })),
         ("revoked", revocation(RevocationState::Revoked)),

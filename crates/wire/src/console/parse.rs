@@ -3,8 +3,12 @@
 use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, Role, UserName, Waitlist};
 use kalends_calendars::Patch;
 use kalends_kernel::{FieldErrors, bounded_text};
+use kalends_time::Timestamp;
 
-use super::{ChangePassword, ConsoleSignUp, ForgotPassword, Me, Org, ResetPassword, SignIn, UpdateMe, User};
+use super::{
+    ChangePassword, ConsoleSignUp, EmailVerified, ForgotPassword, Me, Org, ResetPassword, SignIn, UpdateMe, User,
+    VerifyEmail,
+};
 use crate::patch::{nothing_to_change, set};
 
 /// The maximum length of a mailed token, in characters. Ours have 43.
@@ -99,6 +103,23 @@ impl ResetPassword {
     }
 }
 
+impl VerifyEmail {
+    /// Returns the token.
+    ///
+    /// # Errors
+    /// If it cannot be a token.
+    pub fn parse(self) -> Result<String, FieldErrors> {
+        Ok(bounded_text("token", &self.token, 1, MAILED_TOKEN_MAX)?)
+    }
+}
+
+impl EmailVerified {
+    /// The address of a user, which was proved at that time.
+    pub fn new(user: &accounts::User, email_verified_at: Timestamp) -> Self {
+        Self { email: user.email.as_str().to_owned(), email_verified_at }
+    }
+}
+
 impl UpdateMe {
     /// Returns the new name.
     ///
@@ -117,7 +138,7 @@ impl From<&accounts::User> for User {
         Self {
             id: user.id,
             email: user.email.as_str().to_owned(),
-            email_verified: user.email_verified_at.is_some(),
+            email_verified_at: user.email_verified_at,
             name: user.name.as_str().to_owned(),
             has_password: user.password.is_some(),
             created_at: user.created_at,

@@ -14,7 +14,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{Fields, is_form, revocation},
+    pages::{Fields, is_form, mailed_code, revocation},
     reply::Changed,
 };
 
@@ -48,10 +48,8 @@ pub(crate) async fn revoke(
     let claim: ClaimId = id.0.parse().map_err(|_| ApiError::NoRoute)?;
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let typed = fields.get("revocation_token").trim();
-    // The whole address from the email will do too.
-    let token = typed.rsplit('#').next().unwrap_or_default();
     let wrong = RevocationState::Asks { wrong: Some(typed) };
-    let Ok(token) = wire::RevokeClaim { revocation_token: token.to_owned() }.parse() else {
+    let Ok(token) = (wire::RevokeClaim { revocation_token: mailed_code(typed) }).parse() else {
         return Ok(revocation(StatusCode::BAD_REQUEST, claim, wrong));
     };
     match app.revoke_claim(&called.0, &id.0, &token).await {

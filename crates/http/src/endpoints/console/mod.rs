@@ -9,12 +9,14 @@ mod forgot_password;
 mod me;
 mod orgs;
 mod regenerate_key;
+mod resend_proof;
 mod reset_password;
 mod sign_in;
 mod sign_out;
 mod sign_up;
 mod switch_org;
 mod update_me;
+mod verify_email;
 
 use utoipa_axum::routes;
 
@@ -29,6 +31,8 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(change_password::change_password))
         .routes(routes!(forgot_password::forgot_password))
         .routes(routes!(reset_password::reset_password))
+        .routes(routes!(verify_email::verify_email))
+        .routes(routes!(resend_proof::resend_proof))
         .routes(routes!(orgs::orgs))
         .routes(routes!(switch_org::switch_org))
         .routes(routes!(accept_terms::accept_terms))

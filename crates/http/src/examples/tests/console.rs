@@ -68,6 +68,11 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let key = text(&story.ask(&op::REGENERATE_KEY).by(&token).record().await, "/key");
     with_a_second_pair_of_eyes(story, &token).await;
     story.ask(&op::EXPORT).by(&token).record().await;
+    story.ask(&op::RESEND_PROOF).by(&token).record().await;
+    story.deliver_mail().await;
+    let mail = story.last_mail().await;
+    let proof = mail.split_once("/verify#").unwrap().1.split_whitespace().next().unwrap();
+    story.ask(&op::VERIFY_EMAIL).send(json!({ "token": proof })).record().await;
     let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
     story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).record().await;
     story.ask(&op::FORGOT_PASSWORD).send(json!({ "email": "mina@example.com" })).record().await;

@@ -1,0 +1,210 @@
+//! Proof that users read mail at the address that they state, and the accounts that an address leads to.
+//!
+//! A user who signs up in the console states an address. If the server asks for a proof, the user does not hold the
+//! address until then: their organization stays in the sandbox, and others can state the same address. The first of them
+//! who proves it holds it.
+
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Action, AddressStanding, Allowance, Change, Email, MailedToken, Principal, Role, TokenHash, TokenPurpose, User,
+    UserToken,
+};
+use kalends_kernel::{FieldError, OrgId, StoreError, UserId};
+use kalends_notifications::About;
+use kalends_wire as wire;
+
+use crate::{
+    Actor, Answered, App, ChangeSet, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::{By, Subject},
+    console::human,
+    letters,
+};
+
+/// How many accounts that state one address a sign-in tries. A password is checked for each, which is costly.
+const TRIED: u32 = 3;
+/// The answer to a request for another email.
+const RESENT: &str = "A message with a link is on its way. It works for 24 hours, and voids the one before.";
+/// The answer to such a request if there is nothing to prove.
+const PROVED_ALREADY: &str = "The address is proved already. There is nothing to do.";
+
+impl App {
+    /// The standing of the address of a new account.
+    pub(crate) const fn address_standing(&self, proved: bool) -> AddressStanding {
+        AddressStanding::of(proved, self.parts.settings.email_proof)
+    }
+
+    /// The accounts that a sign-in with that address and a password can mean: the one that holds the address, or else the
+    /// newest of those that state it.
+    pub(crate) async fn accounts_of(&self, email: &Email) -> Result<Vec<User>, StoreError> {
+        match self.parts.store.find_user_by_email(email).await? {
+            Some(holder) => Ok(vec![holder]),
+            None => self.parts.store.users_stating(email, TRIED).await,
+        }
+    }
+
+    /// The account that a person with that address can mean without a password: the one that holds the address, or else
+    /// the only one that states it. If several state it, it is not known which of them is that person's.
+    pub(crate) async fn account_of(&self, email: &Email) -> Result<Option<User>, StoreError> {
+        if let Some(holder) = self.parts.store.find_user_by_email(email).await? {
+            return Ok(Some(holder));
+        }
+        let mut stating = self.parts.store.users_stating(email, 2).await?;
+        Ok(stating.pop().filter(|_| stating.is_empty()))
+    }
+
+    /// The changes that write `after`, a user who was `before`, in the organization whose audit log records them. With the
+    /// first proof of the address, the organization that the user signed up leaves the sandbox.
+    ///
+    /// # Errors
+    /// [`Refusal::EmailTaken`] if `after` would hold an address that another user holds; [`Refusal::NotSignedIn`] if the
+    /// user belongs to no organization.
+    pub(crate) async fn changes_of(&self, before: &User, after: User) -> Result<ChangeSet, Refusal> {
+        if after.holds_address
+            && !before.holds_address
+            && self.parts.store.find_user_by_email(&after.email).await?.is_some()
+        {
+            return Err(Refusal::EmailTaken);
+        }
+        let mut opened = None;
+        if before.email_verified_at.is_none() && after.email_verified_at.is_some() {
+            opened = self.leaving_the_sandbox(&after).await?;
+        }
+        let (org, raised) = match opened {
+            Some((org, raised)) => (org, Some(raised)),
+            None => (self.opened_by(after.id, None).await?.ok_or(Refusal::NotSignedIn)?.0.id, None),
+        };
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
+        changes.accounts.extend(raised);
+        Ok(changes)
+    }
+
+    /// The organization that the user signed up, and the change with which it leaves the sandbox.
+    async fn leaving_the_sandbox(&self, proved: &User) -> Result<Option<(OrgId, Change)>, StoreError> {
+        let granted = self.parts.settings.sign_up_plan;
+        let free = self.parts.store.find_by_email(&proved.email).await?.is_none();
+        for membership in self.parts.store.memberships_of(proved.id).await? {
+            if membership.role != Role::Owner {
+                continue;
+            }
+            let Some(organization) = self.parts.store.find_organization(membership.org).await? else { continue };
+            if let Some(raised) = organization.with_proved_owner(&proved.email, free, granted, self.now()) {
+                let change = Change::UpdateOrganization { organization: raised, seen: organization.version };
+                return Ok(Some((organization.id, change)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds to `changes` a token with which the user proves the address, and the email that brings it.
+    pub(crate) fn ask_for_proof(&self, user: &User, changes: &mut ChangeSet) {
+        let (token, now) = (MailedToken::generate(self.entropy()), self.now());
+        let token_of_user = UserToken::issue(&token, TokenPurpose::Address, user.id, now);
+        let page = format!("{}/verify#{}", self.parts.settings.console_url, token.reveal());
+        let mail = letters::asks_for_proof(user, page, token_of_user.expires_at);
+        changes.accounts.push(Change::PutUserToken(token_of_user));
+        self.write_letter(&mail, About::address(user.id), now, changes);
+    }
+
+    /// Proves the address of the user to whom the token was mailed. Once the address is proved, the token changes nothing
+    /// more, and gets the same answer.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a token that is unknown, voided or expired; [`Refusal::EmailTaken`] if another user has
+    /// proved the address.
+    pub async fn verify_email(&self, request: &Request, token: &str) -> Result<Answered<wire::EmailVerified>, Refusal> {
+        let token = TokenHash::of(token);
+        let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Address.refused()));
+        retry_stale(|| async {
+            let found = self.parts.store.find_user_token(TokenPurpose::Address, token).await?;
+            let found = found.filter(|token| token.holds(self.now())).ok_or_else(refused)?;
+            let before = self.parts.store.find_user(found.user).await?.ok_or_else(refused)?;
+            if let Some(at) = before.email_verified_at {
+                return Ok(Answered::shows(request, wire::EmailVerified::new(&before, at), None));
+            }
+            let now = self.now();
+            let changes = self.changes_of(&before, before.proved(now)).await?;
+            let answer = Answered::shows(request, wire::EmailVerified::new(&before, now), None);
+            self.commit_proof(request, before.id, changes, answer).await
+        })
+        .await
+    }
+
+    /// The user, whose address a mailed token of another kind has just proved. The proof is committed on its own.
+    ///
+    /// # Errors
+    /// As [`Self::changes_of`].
+    pub(crate) async fn with_proof(&self, request: &Request, user: User) -> Result<User, Attempt> {
+        if user.email_verified_at.is_some() {
+            return Ok(user);
+        }
+        let proved = user.proved(self.now());
+        let mut changes = self.changes_of(&user, proved.clone()).await?;
+        let prefix = Principal::user_prefix(user.id);
+        let by = By::Request { request, key_prefix: Some(&prefix) };
+        let subject = Subject { org: changes.org, agent: None, resource: user.id.to_string() };
+        changes.audit = Some(self.audit_entry(Action::UserUpdate, subject, &by, request.operation.status, self.now()));
+        self.commit_changes(changes).await?;
+        Ok(proved)
+    }
+
+    /// Commits changes that prove the address of a user.
+    async fn commit_proof<T: Send>(
+        &self,
+        request: &Request,
+        user: UserId,
+        changes: ChangeSet,
+        answer: Answered<T>,
+    ) -> Result<Answered<T>, Attempt> {
+        let subject = Subject { org: changes.org, agent: None, resource: user.to_string() };
+        match self.commit(request, Some(&Principal::user_prefix(user)), subject, changes, answer).await {
+            // A user or an organization took the address since it was looked up: look it up again.
+            Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+            outcome => outcome,
+        }
+    }
+
+    /// Mails the caller another link that proves their address, and voids the one before.
+    ///
+    /// # Errors
+    /// [`Refusal::EmailTaken`] if another user has proved the address; [`Refusal::TooMany`] after five emails in an hour,
+    /// or if the organization has used up its emails.
+    pub async fn resend_proof(self: &Arc<Self>, actor: &Actor) -> Result<Answered<wire::ProofResent>, Refusal> {
+        let (_, id) = human(actor)?;
+        let user = self.user(id).await?;
+        let answer = |message| Answered::shows(&actor.request, wire::ProofResent { message }, None);
+        if user.email_verified_at.is_some() {
+            return Ok(answer(PROVED_ALREADY));
+        }
+        if !user.holds_address && self.parts.store.find_user_by_email(&user.email).await?.is_some() {
+            return Err(Refusal::EmailTaken);
+        }
+        self.allow(&Allowance::proofs(id)).await?;
+        retry_stale(|| async {
+            let mut changes = ChangeSet::new(actor.org());
+            self.ask_for_proof(&user, &mut changes);
+            self.commit_for(actor, None, id.to_string(), changes, answer(RESENT)).await
+        })
+        .await
+    }
+
+    /// The changes that revoke every key of an organization, with those of its agents.
+    pub(crate) fn revoking_keys(&self, org: OrgId) -> Change {
+        Change::RevokeKeys { org, of_agents: true, at: self.now() }
+    }
+
+    /// Revokes the keys of the organizations that a user governs, except `but`. A person who takes over an account does
+    /// not know who has these keys.
+    pub(crate) async fn revoke_keys_of(&self, user: UserId, but: OrgId) -> Result<(), Attempt> {
+        for membership in self.parts.store.memberships_of(user).await? {
+            if membership.org != but && membership.role >= Role::Admin {
+                let mut changes = ChangeSet::new(membership.org);
+                changes.accounts.push(self.revoking_keys(membership.org));
+                self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+            }
+        }
+        Ok(())
+    }
+}

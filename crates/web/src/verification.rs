@@ -1,0 +1,50 @@
+//! The page on which a user proves their address. It is in English, like the console.
+
+use askama::Template;
+use kalends_i18n::Translator;
+
+/// The page on which a user proves their address with the code from an email.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "verification.html")]
+pub struct Verification<'a> {
+    /// The path to which the form is sent.
+    pub action: &'static str,
+    /// What the page shows.
+    pub state: VerificationState<'a>,
+}
+
+/// What the page of a proof shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerificationState<'a> {
+    /// The form. If a code was sent, it does not work.
+    Asks {
+        /// The code that was sent.
+        wrong: Option<&'a str>,
+    },
+    /// The address is proved.
+    Proved {
+        /// The address.
+        email: &'a str,
+    },
+    /// Another account has proved the address.
+    Taken,
+}
+
+impl Verification<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        crate::render(self)
+    }
+
+    fn words(&self) -> &'static Translator {
+        Translator::english()
+    }
+
+    const fn title(&self) -> &'static str {
+        match self.state {
+            VerificationState::Asks { .. } => "Confirm your address",
+            VerificationState::Proved { .. } => "Your address is confirmed",
+            VerificationState::Taken => "Another account has this address",
+        }
+    }
+}
