@@ -111,8 +111,8 @@ pub enum SignUpError {
 /// Creates the account of a user whose address no other user holds. `known` is the organization that has the address,
 /// and whether it has an owner.
 ///
-/// A user who was let in from the waiting list gets the organization that waited. It has neither a key nor an owner, so
-/// there is nothing to steal. Any other organization with the address (signed up by an agent, or created by the
+/// A user who was let in from the waiting list gets the organization that waited, unless they have yet to prove the
+/// address. It has neither a key nor an owner, so there is nothing to steal. Any other organization with the address (signed up by an agent, or created by the
 /// operator) stays as it is, because the address is not proved. The user can claim it ([`crate::Claim`]), and starts
 /// with a new organization.
 ///
@@ -127,12 +127,9 @@ pub fn open_account(
     let user = UserId::new(now, entropy);
     let founding = match known {
         Some((waiting, _)) if waiting.waitlist != Waitlist::Active => return Err(SignUpError::Waiting),
-        Some((known, false)) if known.source == SignUpSource::Waitlist => Founding::LetIn {
+        Some((known, false)) if known.source == SignUpSource::Waitlist && new.holds_address() => Founding::LetIn {
             organization: Organization {
                 name: new.org_name.clone().unwrap_or_else(|| known.name.clone()),
-                // The operator may have chosen another plan for it.
-                plan: if known.plan == new.plan { new.first_plan() } else { known.plan },
-                email: known.email.clone().filter(|_| new.holds_address()),
                 accepted: Some(new.acceptance.clone()),
                 version: known.version.next(),
                 ..known.clone()
@@ -245,17 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stated_address_opens_the_waiting_organization_in_the_sandbox() {
-        let waited = known(SignUpSource::Waitlist, Waitlist::Active);
+    fn a_stated_address_does_not_get_the_waiting_organization() {
+        let waited = Organization { plan: Plan::Custom, ..known(SignUpSource::Waitlist, Waitlist::Active) };
         let account = open_with(AddressStanding::Stated, Some((&waited, false)));
-        let organization = account.founding.organization();
-        assert_eq!(
-            (organization.id, &organization.email, organization.plan),
-            (waited.id, &None, Plan::FreeAgentUnverified)
-        );
-        let chosen = Organization { plan: Plan::Custom, ..waited };
-        let account = open_with(AddressStanding::Stated, Some((&chosen, false)));
-        assert_eq!(account.founding.organization().plan, Plan::Custom, "the operator chose it");
+        let Founding::New(organization) = account.founding else { panic!("{:?}", account.founding) };
+        assert_eq!((organization.email, organization.plan), (None, Plan::FreeAgentUnverified));
     }
 
     #[test]
@@ -263,21 +254,32 @@ mod tests {
         let account = open_with(AddressStanding::Stated, None);
         let (organization, email) = (account.founding.organization().clone(), account.user.email);
         let later = Timestamp::from_micros(NOW.as_micros() + 1);
-        let raised = organization.with_proved_owner(&email, true, Plan::Pro, later).unwrap();
+        let raised = organization.with_proved_owner(&email, true, (Plan::Pro, None), later).unwrap();
         assert_eq!((raised.plan, raised.email.as_ref(), raised.verified_at), (Plan::Pro, Some(&email), Some(later)));
         assert_eq!(raised.version, organization.version.next());
-        assert_eq!(raised.with_proved_owner(&email, true, Plan::Custom, later), None, "nothing is left to change");
-        let without = organization.with_proved_owner(&email, false, Plan::Pro, later).unwrap();
+        assert_eq!(
+            raised.with_proved_owner(&email, true, (Plan::Custom, None), later),
+            None,
+            "nothing is left to change"
+        );
+        let without = organization.with_proved_owner(&email, false, (Plan::Pro, None), later).unwrap();
         assert_eq!(
             (without.plan, without.email, without.verified_at),
             (Plan::Pro, None, None),
             "another has the address"
         );
+        let limits = serde_json::json!({ "agents": 3 });
+        let admitted = organization.with_proved_owner(&email, true, (Plan::Pro, Some(&limits)), later).unwrap();
+        assert_eq!(admitted.limit_overrides, Some(limits));
         let chosen = Organization { plan: Plan::Custom, ..organization.clone() };
-        assert_eq!(chosen.with_proved_owner(&email, true, Plan::Pro, later).unwrap().plan, Plan::Custom);
+        assert_eq!(chosen.with_proved_owner(&email, true, (Plan::Pro, None), later).unwrap().plan, Plan::Custom);
         for source in [SignUpSource::Agent, SignUpSource::Operator] {
             let other = Organization { source, ..organization.clone() };
-            assert_eq!(other.with_proved_owner(&email, true, Plan::Pro, later), None, "a user did not sign it up");
+            assert_eq!(
+                other.with_proved_owner(&email, true, (Plan::Pro, None), later),
+                None,
+                "a user did not sign it up"
+            );
         }
     }
 

@@ -172,17 +172,36 @@ impl Organization {
     }
 
     /// The organization after its owner has proved the address `email`, if that changes it. One that was signed up in the
-    /// console leaves the sandbox for the plan `granted`. It gets the address if it has none and the address is `free`.
+    /// console leaves the sandbox for the plan and the limits that are `granted`. It gets the address if it has none and
+    /// the address is `free`.
     #[must_use]
-    pub fn with_proved_owner(&self, email: &Email, free: bool, granted: Plan, now: Timestamp) -> Option<Self> {
+    pub fn with_proved_owner(
+        &self,
+        email: &Email,
+        free: bool,
+        granted: (Plan, Option<&Value>),
+        now: Timestamp,
+    ) -> Option<Self> {
         if !matches!(self.source, SignUpSource::Console | SignUpSource::Waitlist) {
             return None;
         }
-        let plan = if self.plan == Plan::FreeAgentUnverified { granted } else { self.plan };
-        let own = self.email.clone().or_else(|| free.then(|| email.clone()));
-        let verified_at = self.verified_at.or_else(|| (own.as_ref() == Some(email)).then_some(now));
-        let changes = (plan, &own, verified_at) != (self.plan, &self.email, self.verified_at);
-        changes.then(|| Self { plan, email: own, verified_at, version: self.version.next(), ..self.clone() })
+        let (plan, limits) = if self.plan == Plan::FreeAgentUnverified {
+            (granted.0, granted.1.or(self.limit_overrides.as_ref()))
+        } else {
+            (self.plan, self.limit_overrides.as_ref())
+        };
+        let own = self.email.as_ref().or(Some(email).filter(|_| free));
+        let verified_at = self.verified_at.or(Some(now).filter(|_| own == Some(email)));
+        let changes = (plan, own, verified_at) != (self.plan, self.email.as_ref(), self.verified_at);
+        let (limit_overrides, email) = (limits.cloned(), own.cloned());
+        let version = self.version.next();
+        changes.then(|| Self { plan, limit_overrides, email, verified_at, version, ..self.clone() })
+    }
+
+    /// The organization without its address, which passes to another one.
+    #[must_use]
+    pub fn without_email(&self) -> Self {
+        Self { email: None, version: self.version.next(), ..self.clone() }
     }
 
     /// The organization, waiting since `now`. If it is already waiting, it keeps its place.

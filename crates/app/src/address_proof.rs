@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AddressStanding, Allowance, Change, Email, MailedToken, Principal, Role, TokenHash, TokenPurpose, User,
-    UserToken,
+    Action, AddressStanding, Allowance, Change, Email, MailedToken, OrgName, Organization, Principal, Role,
+    SignUpSource, TokenHash, TokenPurpose, User, UserToken, Waitlist,
 };
-use kalends_kernel::{FieldError, OrgId, StoreError, UserId};
+use kalends_kernel::{FieldError, Foreign, OrgId, StoreError, UserId};
 use kalends_notifications::About;
 use kalends_wire as wire;
 
@@ -72,8 +72,8 @@ impl App {
             opened = self.leaving_the_sandbox(&after).await?;
         }
         let (org, raised) = match opened {
-            Some((org, raised)) => (org, Some(raised)),
-            None => (self.opened_by(after.id, None).await?.ok_or(Refusal::NotSignedIn)?.0.id, None),
+            Some((org, raised)) => (org, raised),
+            None => (self.opened_by(after.id, None).await?.ok_or(Refusal::NotSignedIn)?.0.id, Vec::new()),
         };
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
@@ -81,29 +81,44 @@ impl App {
         Ok(changes)
     }
 
-    /// The organization that the user signed up, and the change with which it leaves the sandbox.
-    async fn leaving_the_sandbox(&self, proved: &User) -> Result<Option<(OrgId, Change)>, StoreError> {
-        let granted = self.parts.settings.sign_up_plan;
-        let free = self.parts.store.find_by_email(&proved.email).await?.is_none();
+    /// The organization that the user signed up, and the changes with which it leaves the sandbox. If the address was
+    /// admitted from the waiting list, the organization takes the place of the one that waited.
+    async fn leaving_the_sandbox(&self, proved: &User) -> Result<Option<(OrgId, Vec<Change>)>, StoreError> {
+        let known = self.parts.store.find_by_email(&proved.email).await?;
+        let admitted =
+            |known: &&Organization| known.source == SignUpSource::Waitlist && known.waitlist == Waitlist::Active;
+        let place = match known.as_ref().filter(admitted) {
+            Some(place) if self.parts.store.owner_of(place.id).await?.is_none() => Some(place),
+            _ => None,
+        };
+        let free = known.is_none() || place.is_some();
+        let plan = place.map_or(self.parts.settings.sign_up_plan, |place| place.plan);
+        let granted = (plan, place.and_then(|place| place.limit_overrides.as_ref()));
         for membership in self.parts.store.memberships_of(proved.id).await? {
             if membership.role != Role::Owner {
                 continue;
             }
-            let Some(organization) = self.parts.store.find_organization(membership.org).await? else { continue };
-            if let Some(raised) = organization.with_proved_owner(&proved.email, free, granted, self.now()) {
-                let change = Change::UpdateOrganization { organization: raised, seen: organization.version };
-                return Ok(Some((organization.id, change)));
+            let Some(seen) = self.parts.store.find_organization(membership.org).await? else { continue };
+            if let Some(organization) = seen.with_proved_owner(&proved.email, free, granted, self.now()) {
+                let (org, takes_place) = (seen.id, place.filter(|_| seen.email.is_none()));
+                // The address first, because it belongs to one organization at a time.
+                let left = takes_place.map(|place| Change::UpdateOrganization {
+                    organization: place.without_email(),
+                    seen: place.version,
+                });
+                let raised = Change::UpdateOrganization { organization, seen: seen.version };
+                return Ok(Some((org, left.into_iter().chain([raised]).collect())));
             }
         }
         Ok(None)
     }
 
     /// Adds to `changes` a token with which the user proves the address, and the email that brings it.
-    pub(crate) fn ask_for_proof(&self, user: &User, changes: &mut ChangeSet) {
+    pub(crate) fn ask_for_proof(&self, user: &User, organization: &OrgName, changes: &mut ChangeSet) {
         let (token, now) = (MailedToken::generate(self.entropy()), self.now());
         let token_of_user = UserToken::issue(&token, TokenPurpose::Address, user.id, now);
         let page = format!("{}/verify#{}", self.parts.settings.console_url, token.reveal());
-        let mail = letters::asks_for_proof(user, page, token_of_user.expires_at);
+        let mail = letters::asks_for_proof(user, &Foreign::new(organization.as_str()), page, token_of_user.expires_at);
         changes.accounts.push(Change::PutUserToken(token_of_user));
         self.write_letter(&mail, About::address(user.id), now, changes);
     }
@@ -127,7 +142,9 @@ impl App {
             let now = self.now();
             let changes = self.changes_of(&before, before.proved(now)).await?;
             let answer = Answered::shows(request, wire::EmailVerified::new(&before, now), None);
-            self.commit_proof(request, before.id, changes, answer).await
+            let subject = Subject { org: changes.org, agent: None, resource: before.id.to_string() };
+            let prefix = Principal::user_prefix(before.id);
+            unless_taken(self.commit(request, Some(&prefix), subject, changes, answer).await)
         })
         .await
     }
@@ -146,24 +163,8 @@ impl App {
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org: changes.org, agent: None, resource: user.id.to_string() };
         changes.audit = Some(self.audit_entry(Action::UserUpdate, subject, &by, request.operation.status, self.now()));
-        self.commit_changes(changes).await?;
+        unless_taken(self.commit_changes(changes).await)?;
         Ok(proved)
-    }
-
-    /// Commits changes that prove the address of a user.
-    async fn commit_proof<T: Send>(
-        &self,
-        request: &Request,
-        user: UserId,
-        changes: ChangeSet,
-        answer: Answered<T>,
-    ) -> Result<Answered<T>, Attempt> {
-        let subject = Subject { org: changes.org, agent: None, resource: user.to_string() };
-        match self.commit(request, Some(&Principal::user_prefix(user)), subject, changes, answer).await {
-            // A user or an organization took the address since it was looked up: look it up again.
-            Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
-            outcome => outcome,
-        }
     }
 
     /// Mails the caller another link that proves their address, and voids the one before.
@@ -182,29 +183,44 @@ impl App {
             return Err(Refusal::EmailTaken);
         }
         self.allow(&Allowance::proofs(id)).await?;
+        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
         retry_stale(|| async {
             let mut changes = ChangeSet::new(actor.org());
-            self.ask_for_proof(&user, &mut changes);
+            self.ask_for_proof(&user, &organization.name, &mut changes);
             self.commit_for(actor, None, id.to_string(), changes, answer(RESENT)).await
         })
         .await
     }
 
-    /// The changes that revoke every key of an organization, with those of its agents.
+    /// The changes that revoke every key, with those of agents, in the organizations that the user governs. A person who
+    /// takes over an account does not know who has these keys.
+    pub(crate) async fn revoking_keys_of(&self, user: UserId) -> Result<Vec<Change>, StoreError> {
+        let governed = self.parts.store.memberships_of(user).await?.into_iter().filter(|one| one.role >= Role::Admin);
+        Ok(governed.map(|membership| self.revoking_keys(membership.org)).collect())
+    }
+
+    /// The change that revokes every key of an organization, with those of its agents.
     pub(crate) fn revoking_keys(&self, org: OrgId) -> Change {
         Change::RevokeKeys { org, of_agents: true, at: self.now() }
     }
 
-    /// Revokes the keys of the organizations that a user governs, except `but`. A person who takes over an account does
-    /// not know who has these keys.
-    pub(crate) async fn revoke_keys_of(&self, user: UserId, but: OrgId) -> Result<(), Attempt> {
-        for membership in self.parts.store.memberships_of(user).await? {
-            if membership.org != but && membership.role >= Role::Admin {
-                let mut changes = ChangeSet::new(membership.org);
-                changes.accounts.push(self.revoking_keys(membership.org));
-                self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
-            }
+    /// Commits revocations in a change-set of `org`, and waits until no node accepts the keys. Until then, a request with
+    /// one of them can make another one. So a takeover revokes twice: the second time once no node accepts the keys.
+    pub(crate) async fn commit_revocations(&self, org: OrgId, revocations: Vec<Change>) -> Result<(), Attempt> {
+        if revocations.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let mut changes = ChangeSet::new(org);
+        changes.accounts = revocations;
+        self.commit_changes(changes).await
+    }
+}
+
+/// The outcome of a commit that proves an address. If a user or an organization took the address since it was looked up,
+/// it is looked up again.
+pub(crate) fn unless_taken<T>(outcome: Result<T, Attempt>) -> Result<T, Attempt> {
+    match outcome {
+        Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+        outcome => outcome,
     }
 }

@@ -241,6 +241,7 @@ impl App {
     }
 
     async fn settle_one(&self, id: ClaimId) -> Result<(), Refusal> {
+        self.lock_out_former_holder(id).await.map_err(Attempt::into_refusal)?;
         retry_stale(|| async {
             let now = self.now();
             let Some(seen) = self.parts.store.find_claim(id).await? else { return Ok(()) };
@@ -255,7 +256,6 @@ impl App {
             if let (ClaimState::Effective { .. }, Some(user)) = (claim.state, user) {
                 let membership = Membership::owner(user.id, org, now);
                 changes.accounts.push(Change::AddOwner { membership, seen: user.version });
-                // The former holder has seen all of them.
                 changes.accounts.push(self.revoking_keys(org));
                 changes.audit = Some(self.takeover(org, user.id));
             }
@@ -265,6 +265,21 @@ impl App {
             Ok::<_, Attempt>(())
         })
         .await
+    }
+
+    /// Revokes the keys of the organization if the claim takes effect now: its former holder has seen them. The claim takes
+    /// effect once no node accepts them, so none of them can make a key that the new owner does not know.
+    async fn lock_out_former_holder(&self, id: ClaimId) -> Result<(), Attempt> {
+        let Some(claim) = self.parts.store.find_claim(id).await? else { return Ok(()) };
+        let Some(org) = claim.org else { return Ok(()) };
+        let owned = self.parts.store.owner_of(org).await?.is_some();
+        let gone = self.parts.store.find_organization(org).await?.is_none();
+        match claim.take_effect(owned || gone, self.now()) {
+            Some(Claim { state: ClaimState::Effective { .. }, .. }) => {
+                self.commit_revocations(org, vec![self.revoking_keys(org)]).await
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The entry for the organization's audit log. No request caused it: the hold ended.

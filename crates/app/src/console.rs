@@ -114,7 +114,7 @@ impl App {
         let prefix = Principal::user_prefix(account.user.id);
         changes.accounts = vec![
             Change::CreateUser(account.user.clone()),
-            match account.founding {
+            match account.founding.clone() {
                 Founding::New(organization) => Change::CreateOrganization(organization),
                 Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
             },
@@ -125,7 +125,7 @@ impl App {
             Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
         ];
         if new.standing == AddressStanding::Stated {
-            self.ask_for_proof(&account.user, &mut changes);
+            self.ask_for_proof(&account.user, &account.founding.organization().name, &mut changes);
         }
         let subject = Subject { org, agent: None, resource: org.to_string() };
         let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;

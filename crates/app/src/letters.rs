@@ -518,7 +518,7 @@ pub(crate) fn uninvited(to: &Email, event: &Gathering, takes_place: bool) -> Mai
 }
 
 /// Asks a user who has signed up for a proof of their address. `page` carries the token.
-pub(crate) fn asks_for_proof(user: &User, page: String, until: Timestamp) -> Mail {
+pub(crate) fn asks_for_proof(user: &User, organization: &Foreign, page: String, until: Timestamp) -> Mail {
     let name = Foreign::new(user.name.as_str());
     let mail = Letter {
         subject: "Confirm your address for Kalends".into(),
@@ -526,12 +526,14 @@ pub(crate) fn asks_for_proof(user: &User, page: String, until: Timestamp) -> Mai
             Part::Says(
                 Words::new("\"")
                     .foreign(&name)
-                    .and("\" signed up for Kalends with this address. If that was you, confirm it within 24 hours:"),
+                    .and("\" signed up for Kalends with this address, for the organization \"")
+                    .foreign(organization)
+                    .and("\". If that was you, confirm the address within 24 hours:"),
             ),
             Part::Link(page),
             Part::Says(
-                "If it was not you, ignore this message, and do not open the link: it would give your address to the \
-                 account of somebody else."
+                "If it was not you, ignore this message. If you confirmed, your address would belong to the account of \
+                 somebody else."
                     .into(),
             ),
         ],
@@ -567,18 +569,22 @@ pub(crate) fn password_reset(to: &Email, token: &MailedToken, console_url: &str)
     .to(to)
 }
 
-/// A password was set with an emailed link.
-pub(crate) fn password_was_reset(to: &Email) -> Mail {
-    Letter {
-        subject: "Your Kalends password was set".into(),
-        parts: vec![Part::Says(
-            "a new password was set for the Kalends account with this address, with a link that was mailed here. All \
-             sessions of the account have ended. If this was not you, somebody else may be reading your mail: secure \
-             your mailbox, and set another password."
-                .into(),
-        )],
-    }
-    .to(to)
+/// A password was set with an emailed link. This may have proved the address, and revoked the account's keys.
+pub(crate) fn password_was_reset(to: &Email, has_lost_keys: bool) -> Mail {
+    let says = Words::new(
+        "a new password was set for the Kalends account with this address, with a link that was mailed here. All \
+         sessions of the account have ended.",
+    );
+    let says = says.and(if has_lost_keys {
+        " This is the first proof that the address is yours, so all API keys of the account were revoked: create new ones \
+         in the console."
+    } else {
+        ""
+    });
+    let says = says.and(
+        " If this was not you, somebody else may be reading your mail: secure your mailbox, and set another password.",
+    );
+    Letter { subject: "Your Kalends password was set".into(), parts: vec![Part::Says(says)] }.to(to)
 }
 
 /// Escapes text for HTML, both between tags and in attributes.

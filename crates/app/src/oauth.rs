@@ -18,6 +18,7 @@ use kalends_kernel::{OrgId, StoreError, UserId};
 
 use crate::{
     App, ChangeSet, Missing, Refusal, Request,
+    address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     audit::{By, Subject},
     letters,
@@ -257,16 +258,19 @@ impl App {
                     Err(Refusal::EmailTaken) => return Err(Attempt::Stale),
                     changes => changes?,
                 };
+                let mut revocations = Vec::new();
                 if linking.first_proof {
                     let end = SessionEnd::PasswordChange { user: id, keep: None };
                     changes.accounts.push(Change::EndSessions { end, at: now });
                     changes.accounts.push(Change::RemoveIdentities(id));
-                    self.revoke_keys_of(id, changes.org).await?;
-                    changes.accounts.push(self.revoking_keys(changes.org));
+                    revocations = self.revoking_keys_of(id).await?;
+                    changes.accounts.extend(revocations.iter().cloned());
                 }
                 changes.accounts.push(Change::AddIdentity(KnownIdentity::of(identity, id, now)));
                 let address = linking.user.email.clone();
-                let entered = self.open(request, &linking.user, changes).await?;
+                let org = changes.org;
+                let entered = unless_taken(self.open(request, &linking.user, changes).await)?;
+                self.commit_revocations(org, revocations).await?;
                 if entered.is_ok() {
                     let (provider, console) = (identity.provider.title(), &self.parts.settings.console_url);
                     drop(self.post(if linking.first_proof {
@@ -356,7 +360,7 @@ impl App {
         changes.audit = Some(self.entered(request, org, Action::AuthSignup, &account.user));
         changes.accounts = vec![
             Change::CreateUser(account.user.clone()),
-            match account.founding {
+            match account.founding.clone() {
                 Founding::New(organization) => Change::CreateOrganization(organization),
                 Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
             },
@@ -367,11 +371,12 @@ impl App {
             Change::RecordAcceptance { org, acceptance: new.acceptance },
         ];
         if new.standing == AddressStanding::Stated {
-            self.ask_for_proof(&account.user, &mut changes);
+            self.ask_for_proof(&account.user, &account.founding.organization().name, &mut changes);
         }
         match self.commit_changes(changes).await {
             // A user or an organization took the address since it was looked up.
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
+            Err(Attempt::Refused(Refusal::TooMany { .. })) => Ok(Err(OauthFailure::TooMany)),
             Err(other) => Err(other),
             Ok(()) => Ok(Ok(token)),
         }

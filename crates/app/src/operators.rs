@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     Activation, App, ChangeSet, Missing, Refusal,
+    address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     letters,
 };
@@ -136,7 +137,7 @@ pub async fn verify_user(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
         }
         let proved = user.proved(app.now());
         let changes = app.changes_of(&user, proved.clone()).await?;
-        app.commit_command(changes, Action::UserUpdate, "user verify").await?;
+        unless_taken(app.commit_command(changes, Action::UserUpdate, "user verify").await)?;
         Ok(proved)
     })
     .await

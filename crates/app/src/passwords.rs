@@ -13,6 +13,7 @@ use tracing::Instrument as _;
 
 use crate::{
     Answered, App, ChangeSet, Refusal, Request,
+    address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     audit::Subject,
     letters,
@@ -65,7 +66,8 @@ impl App {
     }
 
     /// Sets the password of the account that the token was mailed for. All sessions of the user end, the address
-    /// counts as verified, and the token is used up. If the user did not hold the address before, their keys are revoked.
+    /// counts as verified, and the token is used up. With the first proof of the address, the identities of providers are
+    /// removed. If the user did not hold the address before, the keys of their organizations are revoked too.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::EmailTaken`] if another user has
@@ -80,7 +82,7 @@ impl App {
         let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Password.refused()));
         // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
-        let (answer, email) = retry_stale(|| async {
+        let (answer, letter) = retry_stale(|| async {
             let reset = self
                 .parts
                 .store
@@ -98,18 +100,25 @@ impl App {
             changes
                 .accounts
                 .push(Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now });
-            if !before.holds_address {
-                // Another person may have signed up with the address, and still have its keys.
-                self.revoke_keys_of(user, changes.org).await?;
-                changes.accounts.push(self.revoking_keys(changes.org));
+            let mut revocations = Vec::new();
+            if before.email_verified_at.is_none() {
+                // Another person may have signed up with the address, and still have ways to sign in.
+                changes.accounts.push(Change::RemoveIdentities(user));
+                if !before.holds_address {
+                    revocations = self.revoking_keys_of(user).await?;
+                    changes.accounts.extend(revocations.iter().cloned());
+                }
             }
             let answer = Answered::nothing(request);
-            let subject = Subject { org: changes.org, agent: None, resource: user.to_string() };
-            let answer = self.commit(request, Some(&Principal::user_prefix(user)), subject, changes, answer).await?;
-            Ok::<_, Attempt>((answer, email))
+            let (org, has_lost_keys) = (changes.org, !revocations.is_empty());
+            let subject = Subject { org, agent: None, resource: user.to_string() };
+            let prefix = Principal::user_prefix(user);
+            let answer = unless_taken(self.commit(request, Some(&prefix), subject, changes, answer).await)?;
+            self.commit_revocations(org, revocations).await?;
+            Ok::<_, Attempt>((answer, letters::password_was_reset(&email, has_lost_keys)))
         })
         .await?;
-        drop(self.post(letters::password_was_reset(&email)));
+        drop(self.post(letter));
         Ok(answer)
     }
 }

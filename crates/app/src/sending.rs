@@ -204,7 +204,11 @@ impl App {
     async fn deactivation_notice(&self, off: &WebhookEndpoint, why: Deactivation) -> Result<Option<Mail>, StoreError> {
         let Some(organization) = self.parts.store.find_organization(off.org).await? else { return Ok(None) };
         let owner = match self.parts.store.owner_of(off.org).await? {
-            Some(ownership) => self.parts.store.find_user(ownership.user).await?.map(|user| user.email),
+            Some(ownership) => {
+                let owner = self.parts.store.find_user(ownership.user).await?;
+                // A stated address may be that of somebody else.
+                owner.filter(|owner| owner.holds_address).map(|owner| owner.email)
+            }
             None => None,
         };
         let Some(to) = owner.or(organization.email) else { return Ok(None) };

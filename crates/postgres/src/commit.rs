@@ -8,8 +8,8 @@
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
 //! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters, allowances,
 //! and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which
-//! keeps them from being deleted. Only a deletion waits for this lock, and a deletion locks nothing that comes before
-//! accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
+//! keeps them from being deleted. Only a deletion, and a change of an organization's address, waits for this lock; they lock nothing
+//! that comes before accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
 //! retried here.
 
 use std::error::Error as StdError;

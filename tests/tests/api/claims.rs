@@ -392,11 +392,11 @@ async fn a_claim_takes_effect_without_a_request(#[case] database: Database) {
     let ada = human(&server, "ada@example.com").await;
     held(&server, &ada, AGENT).await;
     server.restart_at_offset(DAY + 5).await;
-    // The agent's key stops working then.
-    let api = server.client(&key);
-    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.status == 401).await;
     let ada = signed_in(&server, "ada@example.com").await;
-    ada.post(format!("/v1/auth/orgs/{org}/switch")).await.expect(200);
+    let switch = || async { ada.post(format!("/v1/auth/orgs/{org}/switch")).await };
+    wait_until(switch, |answer| answer.status == 200).await;
+    // The agent's key has stopped working.
+    server.client(&key).get("/v1/agents").await.refused(401, "unauthorized");
     let entries = ada.get("/v1/audit-log?action=org.update").await.expect(200).data();
     assert_eq!((entries.len(), &entries[0]["method"]), (2, &json!("AUTO")));
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use kalends_accounts::Membership;
+use kalends_accounts::{Membership, UserName};
 use kalends_bookings::{Guest, Question, QuestionType, Questions};
 use kalends_kernel::{Language, Locale, OrgId, UserId};
 use kalends_wire::BookingLinks;
@@ -17,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 27] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 29] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -78,6 +78,9 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 27] {
     let (invitation, secret) =
         MemberInvitation::issue(&by, to.clone(), Role::Member, Timestamp::from_micros(0), &Sevens);
     let page = format!("https://console.example.com/invitations#{}", secret.reveal());
+    let verify = format!("https://console.example.com/verify#{}", secret.reveal());
+    let user_name = UserName::from_stored(text.to_owned());
+    let user = User::create(UserId::from_bytes([1; 16]), to.clone(), user_name, None, Timestamp::from_micros(0));
     let places = Revocation {
         page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
         route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
@@ -113,7 +116,9 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 27] {
         ("uninvited", uninvited(&to, once, true)),
         ("event-cancelled", uninvited(&to, weekly, false)),
         ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
-        ("password-was-reset", password_was_reset(&to)),
+        ("password-was-reset", password_was_reset(&to, false)),
+        ("password-was-reset-first", password_was_reset(&to, true)),
+        ("proof", asks_for_proof(&user, name, verify, Timestamp::from_micros(1_800_000_000_000_000))),
         ("claim-code", claim_code(&to, name, &code)),
         ("member-invitation", invites_member(&invitation, name, name, page)),
         ("claim-held", claim_held(&to, name, Timestamp::from_micros(1_800_000_000_000_000), &places)),

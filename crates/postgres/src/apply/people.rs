@@ -129,6 +129,8 @@ pub(super) async fn use_token(connection: &mut PgConnection, TokenHash(token): T
     all_written(used.rows_affected(), 1)
 }
 
+/// Locks the user's row, which every transaction that ends all of the user's sessions locks first. If that transaction
+/// commits first, this change-set is stale. Otherwise, that transaction sees the new session and ends it.
 pub(super) async fn create_session(
     connection: &mut PgConnection,
     session: &Session,
