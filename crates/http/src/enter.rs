@@ -21,6 +21,7 @@ use url::form_urlencoded;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
+    console,
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
     known::{AnsweredBy, Arrival, Carried, Known, Requester},
@@ -308,7 +309,7 @@ fn written(value: &impl Display) -> HeaderValue {
 fn operation_of(request: &Request) -> Option<&'static Operation> {
     let path = request.extensions().get::<MatchedPath>()?;
     let method = if request.method() == Method::HEAD { "GET" } else { request.method().as_str() };
-    operations::find(method, path.as_str())
+    operations::find(method, path.as_str()).or_else(|| console::operation(method, path.as_str()))
 }
 
 /// The holder of the key or of the session. A key has its own form, so it is never looked up as a session's token.
@@ -384,7 +385,7 @@ async fn within(
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
         Err(refusal) => return ApiError::from(refusal).into_response(),
     };
-    if let Err(error) = check_query(entrance, operation, request.uri().query()) {
+    if let Err(error) = check_query(entrance, operation, request.uri().path(), request.uri().query()) {
         return error.into_response();
     }
     let for_tool = request.extensions().get::<Carried>().is_some();
@@ -433,9 +434,11 @@ async fn room_for(org: OrgId, bytes: usize) -> Result<Option<Room>, ApiError> {
 /// Rejects parameters if the operation takes none. Reads outside `/v1`, except those of booking pages, ignore
 /// parameters, because clients add them to bypass caches. An operation that takes parameters checks them itself. The
 /// booking pages among these operations ignore unknown ones, which links may contain.
-fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) -> Result<(), ApiError> {
+fn check_query(entrance: &Entrance, operation: &Operation, path: &str, query: Option<&str>) -> Result<(), ApiError> {
     let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
-    let strict = ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
+    // Pages of the console ignore parameters too, whatever operation they are.
+    let strict =
+        !path.starts_with("/console") && ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
     match first {
         Some((name, _)) if strict && entrance.without_query.contains(operation.id) => {
             Err(unknown_parameter(&name).into())

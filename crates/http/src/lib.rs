@@ -10,6 +10,7 @@
 //! - `enter`, after routing: authentication, limits, metering, idempotency, headers of the plan
 
 mod budget;
+mod console;
 mod cors;
 mod describe;
 mod docs;
@@ -93,7 +94,7 @@ fn compose(
     };
     let description = endpoints::Description::new(move || openapi_json(&base_url));
     let routes = Router::new()
-        .merge(enter(routes, entrance))
+        .merge(enter(routes.merge(console::routes()), entrance))
         .merge(docs::routes(docs::Site::new(description.clone())))
         .merge(pages::routes(&app))
         .with_state(Arc::clone(&app))

@@ -16,12 +16,12 @@ use kalends_app::{App, Missing, Refusal};
 use kalends_kernel::{ClaimId, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
-    Console, ConsoleIndex, Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Reader, Revocation, RevocationState,
-    Terms, Verification, VerificationState, headers,
+    Console, Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Reader, Revocation, RevocationState, Terms,
+    Verification, VerificationState, headers,
 };
 use url::form_urlencoded;
 
-use crate::error::ApiError;
+use crate::{console::places::to_sign_in, error::ApiError};
 
 /// The path below which booking pages are served.
 const PAGES: &str = "/book/";
@@ -31,8 +31,8 @@ const EMAILS: &str = "emails/";
 const INVITATIONS: &str = "/rsvp/";
 /// The path below which a person agrees to replies.
 const REPLIES: &str = "/replies/";
-/// The path below which the console's pages are served.
-const CONSOLE: &str = "/console/";
+/// The path at and below which the console's pages are served.
+const CONSOLE: &str = "/console";
 /// The path below which a claim is revoked, which a form does too.
 const CLAIMS: &str = "/v1/auth/claim/";
 /// The path to which the form that proves an address is sent.
@@ -45,6 +45,7 @@ const SLOTS: &str = "/slots";
 pub(crate) struct Wanted {
     back: Option<Path>,
     kind: Kind,
+    path: String,
     query: Option<String>,
     languages: String,
 }
@@ -85,6 +86,8 @@ impl Wanted {
         Some(Self {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
             kind,
+            // A form leads back to the first page.
+            path: if reads { path } else { CONSOLE }.to_owned(),
             query: request.uri().query().map(str::to_owned),
             languages: languages(request.headers()),
         })
@@ -92,6 +95,9 @@ impl Wanted {
 
     /// Renders the page for an error.
     pub(crate) fn render(&self, error: &ApiError, request: RequestId) -> Response {
+        if let (Kind::Console, ApiError::Refused(Refusal::NotSignedIn)) = (self.kind, error) {
+            return to_sign_in(&self.path, self.query.as_deref());
+        }
         let back = self.back.as_ref();
         let request = request.to_string();
         let (notice, back) = match error {
@@ -99,7 +105,9 @@ impl Wanted {
             ApiError::NoRoute | ApiError::Refused(Refusal::NotFound { .. }) if self.kind == Kind::Replies => {
                 (Notice::NoReplyLink, None)
             }
-            ApiError::NoRoute if self.kind == Kind::Console => (Notice::NoConsolePage, None),
+            ApiError::NoRoute | ApiError::Refused(Refusal::NotFound { .. }) if self.kind == Kind::Console => {
+                (Notice::NoConsolePage, None)
+            }
             ApiError::NoRoute => (Notice::NotFound, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Invitation, .. }) => (Notice::NoInvitation, None),
@@ -113,7 +121,7 @@ impl Wanted {
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
             _ if self.kind == Kind::Invitation => (Notice::NoReply, None),
             _ if self.kind == Kind::Replies => (Notice::NoReplyLink, None),
-            _ if self.kind == Kind::Console => (Notice::NoConsolePage, None),
+            _ if self.kind == Kind::Console => (Notice::NotAccepted, None),
             _ => (Notice::Nonsense, back),
         };
         let reader = reader_with(self.query.as_deref(), &self.languages);
@@ -163,7 +171,6 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
     let mut pages = vec![
         ("/", home.html()),
         (TERMS, Terms { version: &settings.terms.version, effective_at: settings.terms.effective_at, text }.html()),
-        ("/console", ConsoleIndex.html()),
         ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
@@ -243,6 +250,11 @@ fn reader_with(query: Option<&str>, languages: &str) -> Reader {
 fn languages(headers: &HeaderMap) -> String {
     let lines = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|line| line.to_str().ok());
     lines.collect::<Vec<_>>().join(",")
+}
+
+/// The answer if a page cannot be built, which a correct configuration prevents.
+pub(crate) fn broken() -> Response {
+    ApiError::Internal.into_response()
 }
 
 /// An answer in HTML.

@@ -113,11 +113,23 @@ impl IntoResponse for Elsewhere {
     }
 }
 
+/// Leads the browser from a form to a page on this server, with a cookie if one is given.
+pub(crate) fn see_other(location: &str, cookie: Option<String>) -> Response {
+    let Ok(value) = HeaderValue::try_from(location) else { return ApiError::Internal.into_response() };
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    response.headers_mut().insert(header::LOCATION, value);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    match cookie {
+        Some(cookie) => with_cookie(response, &cookie),
+        None => response,
+    }
+}
+
 pub(crate) fn cookies(app: &App) -> SessionCookies {
     SessionCookies::of(&app.settings().base_url)
 }
 
-fn with_cookie(mut response: Response, cookie: &str) -> Response {
+pub(crate) fn with_cookie(mut response: Response, cookie: &str) -> Response {
     let headers = response.headers_mut();
     if let Ok(mut cookie) = HeaderValue::from_str(cookie) {
         // Hides the cookie when headers are printed.

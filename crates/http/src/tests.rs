@@ -209,6 +209,8 @@ async fn an_answer_to_an_unknown_key_has_the_common_headers() {
 #[case::terms("/terms")]
 #[case::plans("/console/plans")]
 #[case::verification("/console/verify")]
+#[case::sign_in("/console/sign-in")]
+#[case::sign_up("/console/sign-up")]
 #[case::revocation("/console/claims/clm_01jn8r6v9ke0bt3m5qz2c7xwdh/revoke")]
 #[case::missing("/console/nothing")]
 #[case::booking_error("/book/nobody-s")]
@@ -228,7 +230,13 @@ async fn pages_load_nothing_external_and_cannot_be_framed(#[case] path: &str) {
 #[tokio::test]
 async fn pages_of_the_console_are_not_cached() {
     let service = whole();
-    for path in Console::ALL.map(Console::path).into_iter().chain(["/", "/console", "/console/plans", "/terms"]) {
+    for path in Console::ALL.map(Console::path).into_iter().chain([
+        "/",
+        "/console/sign-in",
+        "/console/sign-up",
+        "/console/plans",
+        "/terms",
+    ]) {
         let answer = ask(&service, reading(path)).await;
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         assert_eq!(header(&answer, "content-type"), "text/html; charset=utf-8");

@@ -20,17 +20,6 @@
     other_account: 'You gave consent with a different account than the connected one. Please choose the same account.',
     connection_gone: 'The connection has been removed. Please connect the account again.',
   };
-  const SIGN_IN_ERRORS = {
-    oauth_state: 'Signing in took too long, or was started in another browser. Please start again.',
-    oauth_declined: 'You or your provider declined the sign-in.',
-    oauth_failed: 'Your provider did not confirm who you are. Please start again.',
-    provider_unavailable: 'Your provider is not responding. Please try again in a few minutes.',
-    email_not_verified: 'There is already an account with your email address, but your provider has not verified the address. Please sign in with your password.',
-    tos_version_required: 'There is no account with your email address yet. Please sign up first.',
-    account_waitlisted: 'Your account is on the waiting list.',
-    signup_closed: 'There is no account with your email address yet, and this server lets only invited people sign up.',
-    rate_limited: 'Too many people signed up in the last hour. Please try again in an hour.',
-  };
   const STATUS = {
     active: 'Connected',
     error: 'The last refresh failed; it will be retried',
@@ -147,7 +136,8 @@
       h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
     const failed = new URLSearchParams(location.search).get('sign_in_error');
     if (failed) {
-      fail(SIGN_IN_ERRORS[failed] || 'Signing in failed. Please start again.');
+      const said = [...document.querySelectorAll('data')].find((one) => one.value === failed);
+      fail(said ? said.textContent : 'Signing in failed. Please start again.');
       history.replaceState(null, '', location.pathname);
     }
   }

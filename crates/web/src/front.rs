@@ -1,4 +1,4 @@
-//! The pages that introduce the server: what it is, what its console offers, its terms and its plans. They are the same
+//! The pages that introduce the server: what it is, its terms and its plans. They are the same
 //! for everyone, and in English.
 
 use askama::Template;
@@ -16,11 +16,6 @@ pub struct Home {
     /// Where the operator offers plans; `None` if there is no such page.
     pub offers: Option<Href>,
 }
-
-/// What users find in the console.
-#[derive(Debug, Clone, Copy, Template)]
-#[template(path = "console_index.html")]
-pub struct ConsoleIndex;
 
 /// The terms of service. The operator's own page, if there is one, has their text.
 #[derive(Debug, Clone, Template)]
@@ -70,4 +65,4 @@ macro_rules! in_english {
     )+};
 }
 
-in_english!(Home, ConsoleIndex, Terms<'_>, Plans<'_>);
+in_english!(Home, Terms<'_>, Plans<'_>);

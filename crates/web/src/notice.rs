@@ -15,6 +15,8 @@ pub enum Notice<'a> {
     Closed,
     /// The console has no such page (404).
     NoConsolePage,
+    /// The console did not accept a form (4xx).
+    NotAccepted,
     /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
     /// The link of an invitation is cut short, or its event is gone (404).
@@ -68,6 +70,7 @@ impl Notice<'_> {
             Self::NotFound => "no-page",
             Self::Closed => "closed",
             Self::NoConsolePage => "no-console-page",
+            Self::NotAccepted => "not-accepted",
             Self::NoBooking => "no-booking",
             Self::NoInvitation => "no-invitation",
             Self::NoReplyLink => "no-reply-link",
@@ -83,6 +86,7 @@ impl Notice<'_> {
             Self::NotFound => &["no-page-text", "no-page-advice"],
             Self::Closed => &["closed-text", "closed-advice"],
             Self::NoConsolePage => &["no-console-page-text"],
+            Self::NotAccepted => &["not-accepted-text"],
             Self::NoBooking => &["no-booking-text"],
             Self::NoInvitation => &["no-invitation-text", "no-invitation-advice"],
             Self::NoReplyLink => &["no-reply-link-text"],

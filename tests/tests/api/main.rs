@@ -44,6 +44,7 @@ mod connecting;
 mod connection_links;
 mod console;
 mod console_account;
+mod console_pages;
 mod context;
 mod desk;
 mod entity_tags;

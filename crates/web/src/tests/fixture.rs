@@ -6,10 +6,10 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingEmails, BookingState, Console, ConsoleIndex, DisplaySettings, EmailsState, Form, Given,
-    Home, Href, Invitation, InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, PlanOffer, Plans,
-    Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState, Taken, Terms, Verification,
-    VerificationState,
+    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Form, Given, Home, Href,
+    Invitation, InvitationState, Limits, Moving, Notice, OtherOrganization, Overview, Page, PageQuery, Path, Picker,
+    PlanOffer, Plans, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState,
+    SignIn, SignUp, SignUpGiven, SignedUp, Taken, Terms, Verification, VerificationState,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -181,6 +181,43 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let terms = Terms { version: text, effective_at: now.utc_date(), text: None };
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
+    let providers = [ProviderChoice { name: "google", title: "Google" }];
+    let sign_in = |problem| {
+        SignIn { next: "/console/connect", email: text, problem, providers: &providers, may_sign_up: true }.html()
+    };
+    let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
+    let wrong: Vec<_> =
+        ["email", "name", "org_name", "password"].map(|field| (field.to_owned(), text.to_owned())).into();
+    let sign_up = |is_open, problems: &[(String, String)]| {
+        let terms = Href::new("/terms").unwrap();
+        let problem = Some(text).filter(|_| !problems.is_empty());
+        SignUp {
+            is_open,
+            admits_invited: true,
+            terms_version: text,
+            terms,
+            providers: &providers,
+            given: &given,
+            problem,
+            problems,
+        }
+        .html()
+    };
+    let others = [OtherOrganization { id: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".into(), name: text.into() }];
+    let overview = |others: &[OtherOrganization], asks_for_proof| {
+        Overview {
+            organization: text,
+            waits: asks_for_proof,
+            name: text,
+            email: text,
+            role: "admin",
+            asks_for_proof,
+            resent: false,
+            problem: Some(text),
+            others,
+        }
+        .html()
+    };
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
     let pages = vec![
@@ -225,11 +262,18 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("failed", Notice::Failed { request_id: text }.html(reader, Some(&path))),
         ("home", Home { terms: None, offers: None }.html()),
         ("home, linked", Home { terms: Some(href.clone()), offers: Some(href.clone()) }.html()),
-        ("console", ConsoleIndex.html()),
         ("terms", terms.html()),
         ("terms, published", Terms { text: Some(href.clone()), ..terms }.html()),
         ("plans", plans.html()),
         ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),
+        ("sign-in", sign_in(None)),
+        ("sign-in, wrong", sign_in(Some(text))),
+        ("sign-up", sign_up(true, &[])),
+        ("sign-up, wrong", sign_up(true, &wrong)),
+        ("sign-up, closed", sign_up(false, &[])),
+        ("signed up", SignedUp { organization: text, key: text, asked: Some(text) }.html()),
+        ("overview", overview(&[], false)),
+        ("overview, asking", overview(&others, true)),
         ("verification", verification(VerificationState::Asks { wrong: None })),
         ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
         ("verified", verification(VerificationState::Proved { email: text })),

@@ -1,0 +1,48 @@
+//! The pages of the console that depend on who opens them, and the forms on them.
+//!
+//! Each of them is one of the operations, in HTML. So it passes the same entrance as the route of the API, with the same
+//! access, limits and audit.
+
+mod overview;
+pub(crate) mod places;
+mod shown;
+mod sign_in;
+mod sign_up;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use kalends_app::{
+    App,
+    operations::{self, Operation},
+};
+
+use self::places::{HOME, RESEND, SIGN_IN, SIGN_OUT, SIGN_UP, SWITCH};
+
+/// The pages and forms, each with its operation.
+const OPERATIONS: [(&str, &str, &Operation); 6] = [
+    ("GET", HOME, &operations::GET_ME),
+    ("POST", SIGN_IN, &operations::SIGN_IN),
+    ("POST", SIGN_UP, &operations::CONSOLE_SIGN_UP),
+    ("POST", SIGN_OUT, &operations::SIGN_OUT),
+    ("POST", RESEND, &operations::RESEND_PROOF),
+    ("POST", SWITCH, &operations::SWITCH_ORG),
+];
+
+/// The operation of a page or form, by its method and route template.
+pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|(of, at, _)| (*of, *at) == (method, path)).map(|(.., operation)| *operation)
+}
+
+pub(crate) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route(HOME, get(overview::show))
+        .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
+        .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))
+        .route(SIGN_OUT, post(overview::sign_out))
+        .route(RESEND, post(overview::resend))
+        .route(SWITCH, post(overview::switch))
+}

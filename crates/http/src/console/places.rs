@@ -1,0 +1,35 @@
+//! The addresses of the console's pages.
+
+use axum::response::Response;
+use kalends_web::is_local;
+use url::form_urlencoded;
+
+use crate::reply::see_other;
+
+/// The first page.
+pub(crate) const HOME: &str = "/console";
+/// The page on which a user signs in.
+pub(crate) const SIGN_IN: &str = "/console/sign-in";
+pub(crate) const SIGN_UP: &str = "/console/sign-up";
+pub(crate) const SIGN_OUT: &str = "/console/sign-out";
+pub(crate) const RESEND: &str = "/console/verify/resend";
+pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
+
+/// The answer to somebody who is not signed in: the page on which they sign in, which leads back to `path`.
+pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
+    let mut to = form_urlencoded::Serializer::new(format!("{SIGN_IN}?"));
+    if path != HOME && is_ours(path) {
+        to.append_pair("next", path);
+    }
+    // A failed sign-in with a provider.
+    let failed = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).find(|(name, _)| name == "error");
+    if let Some((name, code)) = failed {
+        to.append_pair(&name, &code);
+    }
+    see_other(to.finish().trim_end_matches('?'), None)
+}
+
+/// Whether a form may lead there: to a page of the console on this server.
+pub(crate) fn is_ours(path: &str) -> bool {
+    is_local(path) && (path == HOME || path.starts_with("/console/"))
+}

@@ -1,0 +1,22 @@
+//! A text field of a form.
+
+/// A text field of a form of the console.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field<'a> {
+    /// The name, which is also the element's identifier.
+    pub name: &'static str,
+    /// The label.
+    pub label: &'static str,
+    /// The `type` of the element.
+    pub kind: &'static str,
+    /// What was typed. A password is not shown again.
+    pub value: &'a str,
+    /// The maximum number of characters.
+    pub max: usize,
+    /// What a browser can fill in.
+    pub autocomplete: &'static str,
+    /// Whether it must be filled in.
+    pub required: bool,
+    /// What is wrong with it.
+    pub problem: Option<&'a str>,
+}

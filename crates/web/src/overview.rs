@@ -1,0 +1,54 @@
+//! The first page of the console: who is signed in, where, and what else there is. It is in English and works without
+//! scripts.
+
+use askama::Template;
+use kalends_i18n::Translator;
+
+/// The first page of the console.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "overview.html")]
+pub struct Overview<'a> {
+    /// The organization's name.
+    pub organization: &'a str,
+    /// Whether the organization is on the waiting list.
+    pub waits: bool,
+    /// The user's name.
+    pub name: &'a str,
+    /// The user's address.
+    pub email: &'a str,
+    /// The user's role in the organization.
+    pub role: &'a str,
+    /// Whether the user is asked to prove the address.
+    pub asks_for_proof: bool,
+    /// Whether another email has just been sent.
+    pub resent: bool,
+    /// Why no other email was sent.
+    pub problem: Option<&'a str>,
+    /// The user's other organizations.
+    pub others: &'a [OtherOrganization],
+}
+
+/// Another organization of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherOrganization {
+    /// The identifier.
+    pub id: String,
+    /// The name.
+    pub name: String,
+}
+
+impl Overview<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        crate::render(self)
+    }
+
+    fn words(&self) -> &'static Translator {
+        Translator::english()
+    }
+
+    fn role_text(&self) -> String {
+        let article = if self.role.starts_with(['a', 'o']) { "an" } else { "a" };
+        format!("{article} {}", self.role)
+    }
+}
