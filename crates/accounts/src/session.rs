@@ -132,16 +132,7 @@ pub struct SessionCookies {
 impl SessionCookies {
     /// The cookies of a server that is reached at `base_url`.
     pub fn of(base_url: &str) -> Self {
-        let loopback = Url::parse(base_url).is_ok_and(|url| {
-            url.scheme() == "http"
-                && match url.host() {
-                    Some(Host::Domain(name)) => name == "localhost",
-                    Some(Host::Ipv4(address)) => address.is_loopback(),
-                    Some(Host::Ipv6(address)) => address.is_loopback(),
-                    None => false,
-                }
-        });
-        Self { secure: !loopback }
+        Self { secure: !Url::parse(base_url).is_ok_and(|url| is_on_this_machine(&url)) }
     }
 
     /// `Set-Cookie` for a session with that token.
@@ -237,6 +228,33 @@ pub fn check_anonymous(provenance: Provenance<'_>, own: &[String]) -> Result<(),
 pub fn origin_of(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
+}
+
+/// The origins of a server that is reached at `url`. One that is reached over plain http on a loopback address has the
+/// other usual names of that address too: people open either, and no other server can have them.
+pub fn origins_of(url: &str) -> Vec<String> {
+    let mut origins: Vec<_> = origin_of(url).into_iter().collect();
+    if let Ok(mut url) = Url::parse(url)
+        && is_on_this_machine(&url)
+    {
+        for host in ["localhost", "127.0.0.1", "[::1]"] {
+            if url.set_host(Some(host)).is_ok() {
+                origins.extend(origin_of(url.as_str()).filter(|origin| !origins.contains(origin)));
+            }
+        }
+    }
+    origins
+}
+
+/// Whether it is plain http on a loopback address.
+fn is_on_this_machine(url: &Url) -> bool {
+    url.scheme() == "http"
+        && match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
 }
 
 #[cfg(test)]
@@ -380,6 +398,17 @@ mod tests {
     #[case("nonsense", None)]
     fn origins_are_normalized(#[case] url: &str, #[case] origin: Option<&str>) {
         assert_eq!(origin_of(url).as_deref(), origin);
+    }
+
+    #[test]
+    fn a_server_on_this_machine_has_several_names() {
+        let names = ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"].map(str::to_owned);
+        assert_eq!(origins_of("http://127.0.0.1:8080"), names);
+        assert_eq!(origins_of("http://localhost:8080/console").len(), 3);
+        for url in ["https://localhost:8080", "http://10.0.0.1:8080", "https://calendar.example.com"] {
+            assert_eq!(origins_of(url), [url]);
+        }
+        assert_eq!(origins_of("nonsense"), Vec::<String>::new());
     }
 
     proptest! {

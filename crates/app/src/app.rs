@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{AdminToken, PublicMailDomains, SignUps, Terms, origin_of};
+use kalends_accounts::{AdminToken, PublicMailDomains, SignUps, Terms, origins_of};
 use kalends_calendars::RecurrenceDefault;
 use kalends_kernel::Entropy;
 use kalends_plans::{IpLimits, MailLimits, Plan, TrustedProxies};
@@ -133,7 +133,7 @@ impl App {
     pub fn with_human_calendars(parts: Parts, human: Arc<dyn HumanCalendars>) -> Arc<Self> {
         let origins = [&parts.settings.base_url, &parts.settings.console_url];
         Arc::new(Self {
-            origins: origins.into_iter().filter_map(|url| origin_of(url)).collect(),
+            origins: origins.into_iter().flat_map(|url| origins_of(url)).collect(),
             parts,
             human,
             reading: Semaphore::new(READ_AT_ONCE),

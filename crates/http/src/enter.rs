@@ -139,7 +139,8 @@ async fn signed_in(
         Err(refusal) => too_fast(refusal),
     };
     note_over_limit(app, &principal, operation, arrival, &response);
-    if operation.writes() && response.status().is_success() {
+    let has_succeeded = response.status().is_success() || response.status().is_redirection();
+    if operation.writes() && has_succeeded {
         // The session may now be switched to another organization, the terms may be accepted, or the session may have
         // ended.
         principal = app.authenticate_session(&token).await.unwrap_or(principal);

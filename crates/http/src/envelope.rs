@@ -96,15 +96,18 @@ async fn wrap(
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
     let operation = operation.or_else(|| known.operation());
     let failed = response.status().is_client_error() || response.status().is_server_error();
-    let failed = failed && response.extensions_mut().remove::<Finished>().is_none();
+    let is_finished = response.extensions_mut().remove::<Finished>().is_some();
     let error = response.extensions_mut().remove::<Arc<ApiError>>();
+    if let Some(error) = error.as_ref().filter(|_| is_finished) {
+        report(error, id, operation);
+    }
     // A failure without a reason was produced by the framework.
     let error = error.or_else(|| failed.then(|| Arc::new(ApiError::of_status(response.status()))));
-    if let Some(error) = error {
+    if let Some(error) = error.filter(|_| !is_finished) {
         report(&error, id, operation);
         let headers = std::mem::take(response.headers_mut());
         response = match &page {
-            Some(page) => page.render(&error, id),
+            Some(page) => page.render(&error, id, &app.settings().base_url),
             None => error.render(&app, id, operation),
         };
         keep_headers(&mut response, &headers);

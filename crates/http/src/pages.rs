@@ -93,8 +93,8 @@ impl Wanted {
         })
     }
 
-    /// Renders the page for an error.
-    pub(crate) fn render(&self, error: &ApiError, request: RequestId) -> Response {
+    /// Renders the page for an error. `base_url` is the address of the server.
+    pub(crate) fn render(&self, error: &ApiError, request: RequestId, base_url: &str) -> Response {
         if let (Kind::Console, ApiError::Refused(Refusal::NotSignedIn)) = (self.kind, error) {
             return to_sign_in(&self.path, self.query.as_deref());
         }
@@ -121,6 +121,7 @@ impl Wanted {
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
             _ if self.kind == Kind::Invitation => (Notice::NoReply, None),
             _ if self.kind == Kind::Replies => (Notice::NoReplyLink, None),
+            ApiError::Refused(Refusal::CrossSite(_)) => (Notice::OtherAddress { address: base_url }, None),
             _ if self.kind == Kind::Console => (Notice::NotAccepted, None),
             _ => (Notice::Nonsense, back),
         };
@@ -250,11 +251,6 @@ fn reader_with(query: Option<&str>, languages: &str) -> Reader {
 fn languages(headers: &HeaderMap) -> String {
     let lines = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|line| line.to_str().ok());
     lines.collect::<Vec<_>>().join(",")
-}
-
-/// The answer if a page cannot be built, which a correct configuration prevents.
-pub(crate) fn broken() -> Response {
-    ApiError::Internal.into_response()
 }
 
 /// An answer in HTML.

@@ -32,7 +32,7 @@ pub trait RequestLog: Send + Sync {
 pub struct RequestLine {
     /// The identifier of the request.
     pub request: RequestId,
-    /// The operation; `None` for an unknown route, for the documentation and the pages of the console, and for requests
+    /// The operation; `None` for an unknown route, for the documentation and pages that are the same for everyone, and for requests
     /// that were answered before their route was known.
     pub operation: Option<&'static Operation>,
     /// The method, `other` if HTTP does not define it; `None` if the request was not read.

@@ -1,9 +1,11 @@
 //! The pages on which a user signs in or up. They are in English, like the console, and work without scripts.
 
+use crate::{
+    english::in_english,
+    field::Field,
+    link::{Href, with},
+};
 use askama::Template;
-use kalends_i18n::Translator;
-
-use crate::{field::Field, link::Href};
 
 /// The messages for a failed sign-in with a provider, by the code in the address of the page.
 pub const SIGN_IN_ERRORS: [(&str, &str); 10] = [
@@ -30,7 +32,6 @@ pub const SIGN_IN_ERRORS: [(&str, &str); 10] = [
 const EMAIL: usize = 320;
 const NAME: usize = 100;
 const ORG_NAME: usize = 255;
-const PASSWORD: usize = 128;
 
 /// A provider with which users can sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,19 +59,12 @@ pub struct SignIn<'a> {
 }
 
 impl SignIn<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-
     fn fields(&self) -> [Field<'_>; 2] {
+        // After a wrong password, the address is probably right.
+        let retries = self.problem.is_some() && !self.email.is_empty();
         [
-            Field { autocomplete: "username", ..email(self.email, None) },
-            Field { autocomplete: "current-password", ..password("Password", None) },
+            email(self.email, None),
+            Field { autocomplete: "current-password", focus: retries, ..password("Password", None) },
         ]
     }
 
@@ -116,15 +110,6 @@ pub struct SignUp<'a> {
 }
 
 impl SignUp<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-
     const fn title(&self) -> &'static str {
         if self.is_open { "Create an account" } else { "Sign-up is closed" }
     }
@@ -133,21 +118,34 @@ impl SignUp<'_> {
         if self.admits_invited {
             "This server lets only invited people sign up. Open the link in your invitation."
         } else {
-            "This server has no new accounts. Ask its operator."
+            "This server does not accept new accounts. Ask the operator for one."
         }
     }
 
     fn fields(&self) -> [Field<'_>; 4] {
         let text = |name, label, value, max, autocomplete, required| {
             let problem = self.problem_of(name);
-            Field { name, label, kind: "text", value, max, autocomplete, required, problem }
+            Field { name, label, kind: "text", value, max: Some(max), autocomplete, required, problem, focus: false }
         };
-        [
-            Field { autocomplete: "email", ..email(&self.given.email, self.problem_of("email")) },
+        let mut fields = [
+            email(&self.given.email, self.problem_of("email")),
             text("name", "Your name", &*self.given.name, NAME, "name", true),
             text("org_name", "Name of the organization", &*self.given.org_name, ORG_NAME, "organization", false),
             password("Password, 10 characters or more", self.problem_of("password")),
-        ]
+        ];
+        if let Some(first) = fields.iter_mut().find(|field| field.problem.is_some()) {
+            first.focus = true;
+        }
+        fields
+    }
+
+    /// The address at which a sign-up with the provider begins.
+    fn provider(&self, provider: &ProviderChoice) -> String {
+        with(&format!("/v1/auth/oauth/{}", provider.name), &[("tos_version", &self.terms_version)])
+    }
+
+    fn has_problems(&self) -> bool {
+        self.problem.is_some() || !self.problems.is_empty()
     }
 
     fn problem_of(&self, name: &str) -> Option<&str> {
@@ -156,13 +154,13 @@ impl SignUp<'_> {
 }
 
 const fn email<'a>(value: &'a str, problem: Option<&'a str>) -> Field<'a> {
-    let (name, label, kind, autocomplete) = ("email", "Email", "email", "email");
-    Field { name, label, kind, value, max: EMAIL, autocomplete, required: true, problem }
+    let (name, label, kind, autocomplete) = ("email", "Email", "email", "username");
+    Field { name, label, kind, value, max: Some(EMAIL), autocomplete, required: true, problem, focus: false }
 }
 
 const fn password<'a>(label: &'static str, problem: Option<&'a str>) -> Field<'a> {
     let (name, kind, autocomplete) = ("password", "password", "new-password");
-    Field { name, label, kind, value: "", max: PASSWORD, autocomplete, required: true, problem }
+    Field { name, label, kind, value: "", max: None, autocomplete, required: true, problem, focus: false }
 }
 
 /// The page that shows the key of a new organization, once.
@@ -177,13 +175,4 @@ pub struct SignedUp<'a> {
     pub asked: Option<&'a str>,
 }
 
-impl SignedUp<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-}
+in_english!(SignIn<'_>, SignUp<'_>, SignedUp<'_>);

@@ -11,12 +11,14 @@ pub(crate) struct Field<'a> {
     pub kind: &'static str,
     /// What was typed. A password is not shown again.
     pub value: &'a str,
-    /// The maximum number of characters.
-    pub max: usize,
+    /// The maximum number of characters. A browser would cut a longer text silently, so a password has none.
+    pub max: Option<usize>,
     /// What a browser can fill in.
     pub autocomplete: &'static str,
     /// Whether it must be filled in.
     pub required: bool,
     /// What is wrong with it.
     pub problem: Option<&'a str>,
+    /// Whether it gets the focus when the page opens, as the first field to correct does.
+    pub focus: bool,
 }

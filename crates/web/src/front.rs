@@ -2,10 +2,9 @@
 //! for everyone, and in English.
 
 use askama::Template;
-use kalends_i18n::Translator;
 use kalends_time::CivilDate;
 
-use crate::link::Href;
+use crate::{english::in_english, link::Href};
 
 /// The first page of a server.
 #[derive(Debug, Clone, Template)]
@@ -48,21 +47,6 @@ pub struct PlanOffer<'a> {
     pub tagline: &'a str,
     /// What it includes, in words.
     pub includes: &'a [&'a str],
-}
-
-macro_rules! in_english {
-    ($($page:ty),+) => {$(
-        impl $page {
-            /// The page.
-            pub fn html(&self) -> String {
-                crate::render(self)
-            }
-
-            fn words(&self) -> &'static Translator {
-                Translator::english()
-            }
-        }
-    )+};
 }
 
 in_english!(Home, Terms<'_>, Plans<'_>);

@@ -16,6 +16,7 @@ pub mod markdown;
 mod booking;
 mod console;
 mod emails;
+mod english;
 mod entry;
 mod field;
 mod form;
@@ -43,7 +44,7 @@ pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignUp, SignUpGiven, Sig
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
-pub use link::{Href, Path, is_local};
+pub use link::{Href, Path};
 pub use notice::Notice;
 pub use overview::{OtherOrganization, Overview};
 pub use page::{DisplaySettings, Page, Reader};

@@ -61,7 +61,7 @@ impl Href {
 
 /// Whether a browser resolves the text to an address on this server. Browsers read a backslash as a slash, and ignore
 /// line breaks and tabs anywhere.
-pub fn is_local(text: &str) -> bool {
+fn is_local(text: &str) -> bool {
     text.starts_with('/') && !text.starts_with("//") && text.chars().all(|char| char.is_ascii_graphic() && char != '\\')
 }
 

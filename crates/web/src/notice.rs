@@ -17,6 +17,11 @@ pub enum Notice<'a> {
     NoConsolePage,
     /// The console did not accept a form (4xx).
     NotAccepted,
+    /// A form comes from a page at another address than the server's (403).
+    OtherAddress {
+        /// The server's address.
+        address: &'a str,
+    },
     /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
     /// The link of an invitation is cut short, or its event is gone (404).
@@ -71,6 +76,7 @@ impl Notice<'_> {
             Self::Closed => "closed",
             Self::NoConsolePage => "no-console-page",
             Self::NotAccepted => "not-accepted",
+            Self::OtherAddress { .. } => "other-address",
             Self::NoBooking => "no-booking",
             Self::NoInvitation => "no-invitation",
             Self::NoReplyLink => "no-reply-link",
@@ -99,6 +105,9 @@ impl Notice<'_> {
                 return vec![words.say("too-many-text"), wait];
             }
             Self::Nonsense => &["not-offered-text"],
+            Self::OtherAddress { address } => {
+                return vec![words.say("other-address-text").with("address", *address)];
+            }
             Self::Failed { request_id } => {
                 return vec![words.say("failed-text"), words.say("failed-number").with("number", *request_id)];
             }

@@ -2,7 +2,8 @@
 //! scripts.
 
 use askama::Template;
-use kalends_i18n::Translator;
+
+use crate::english::in_english;
 
 /// The first page of the console.
 #[derive(Debug, Clone, Copy, Template)]
@@ -22,7 +23,7 @@ pub struct Overview<'a> {
     pub asks_for_proof: bool,
     /// Whether another email has just been sent.
     pub resent: bool,
-    /// Why no other email was sent.
+    /// Why a form had no effect.
     pub problem: Option<&'a str>,
     /// The user's other organizations.
     pub others: &'a [OtherOrganization],
@@ -38,17 +39,10 @@ pub struct OtherOrganization {
 }
 
 impl Overview<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-
     fn role_text(&self) -> String {
         let article = if self.role.starts_with(['a', 'o']) { "an" } else { "a" };
         format!("{article} {}", self.role)
     }
 }
+
+in_english!(Overview<'_>);

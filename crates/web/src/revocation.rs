@@ -1,9 +1,8 @@
 //! The page on which the holder of an organization's address revokes a claim on it. It is in English, like the console.
 
 use askama::Template;
-use kalends_i18n::Translator;
 
-use crate::link::Path;
+use crate::{english::in_english, link::Path};
 
 /// The page on which the holder of an organization's address revokes a claim on it.
 #[derive(Debug, Clone, Copy, Template)]
@@ -30,15 +29,6 @@ pub enum RevocationState<'a> {
 }
 
 impl Revocation<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-
     const fn title(&self) -> &'static str {
         match self.state {
             RevocationState::Asks { .. } => "Keep your organization",
@@ -47,3 +37,5 @@ impl Revocation<'_> {
         }
     }
 }
+
+in_english!(Revocation<'_>);

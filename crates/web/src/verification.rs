@@ -1,7 +1,8 @@
 //! The page on which a user proves their address. It is in English, like the console.
 
 use askama::Template;
-use kalends_i18n::Translator;
+
+use crate::english::in_english;
 
 /// The page on which a user proves their address with the code from an email.
 #[derive(Debug, Clone, Copy, Template)]
@@ -31,15 +32,6 @@ pub enum VerificationState<'a> {
 }
 
 impl Verification<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        crate::render(self)
-    }
-
-    fn words(&self) -> &'static Translator {
-        Translator::english()
-    }
-
     const fn title(&self) -> &'static str {
         match self.state {
             VerificationState::Asks { .. } => "Confirm your address",
@@ -48,3 +40,5 @@ impl Verification<'_> {
         }
     }
 }
+
+in_english!(Verification<'_>);

@@ -11,6 +11,7 @@ use rstest_reuse::apply;
 use crate::{
     booking_browser::{PHONE, fits},
     console::{Human, PASSWORD},
+    fixtures::wait_until,
     front::http,
     members::member,
     on_both,
@@ -23,6 +24,7 @@ struct Seen {
     status: u16,
     location: String,
     cookie: String,
+    retry_after: String,
     text: String,
 }
 
@@ -42,10 +44,11 @@ impl<'a> Pages<'a> {
         let answer = request.send().await.unwrap();
         let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let (status, location, cookie) = (answer.status().as_u16(), header("location"), header("set-cookie"));
+        let retry_after = header("retry-after");
         if let Some((pair, _)) = cookie.split_once(';') {
             self.cookie = pair.to_owned();
         }
-        Seen { status, location, cookie, text: answer.text().await.unwrap() }
+        Seen { status, location, cookie, retry_after, text: answer.text().await.unwrap() }
     }
 
     async fn open(&mut self, path: &str) -> Seen {
@@ -100,8 +103,22 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     let credentials = [("email", ADA), ("password", PASSWORD)];
     let foreign = pages.send_from("https://evil.example", "/console/sign-in", &credentials).await;
     assert_eq!((foreign.status, &*foreign.cookie), (403, ""));
-    assert!(foreign.text.contains("That could not be done"), "{}", foreign.text);
-    for next in ["https://evil.example/", "//evil.example", "/v1/auth/signout", "/\\evil.example", "/console\n"] {
+    assert!(foreign.text.contains(&format!("Open it at {},", server.base_url())), "{}", foreign.text);
+    let alias = server.base_url().replace("127.0.0.1", "localhost");
+    let named = pages.send_from(&alias, "/console/sign-in", &credentials).await;
+    assert_eq!((named.status, &*named.location), (303, "/console"), "another name of this machine");
+    pages.send("/console/sign-out", &[]).await;
+    for next in [
+        "https://evil.example/",
+        "//evil.example",
+        "/v1/auth/signout",
+        "/\\evil.example",
+        "/console\n",
+        "/console/../book/x",
+        "/console/%2e%2e/v1/auth/oauth/google",
+        "/console/sign-out",
+        "/console/connect#secret",
+    ] {
         let signed_in = pages.send("/console/sign-in", &[credentials[0], credentials[1], ("next", next)]).await;
         assert_eq!((signed_in.status, &*signed_in.location), (303, "/console"), "{next}");
     }
@@ -150,6 +167,7 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
         ("password", "short", 400, "The password must be 10 to 128 characters long, got 5."),
         ("accepted", "", 400, "Accept the terms"),
         ("tos_version", "2020-01-01", 409, "The terms have changed."),
+        ("tos_version", "", 400, "The terms have changed."),
         ("org_name", HOSTILE, 201, "The organization "),
     ] {
         let mut other = Pages::new(&server);
@@ -181,6 +199,13 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
     }
     let refused = pages.send("/console/verify/resend", &[]).await;
     assert!(refused.status == 429 && refused.text.contains("Try again in"), "{}", refused.text);
+    assert!(refused.retry_after.parse::<u32>().is_ok_and(|seconds| seconds <= 3_600), "{}", refused.retry_after);
+    // As with the API, the audit log records it. Reloading its address leads back.
+    let session = server.client(pages.cookie.strip_prefix("service_session=").unwrap());
+    let ask = || async { session.get("/v1/audit-log?action=rate_limit.exceeded").await };
+    wait_until(ask, |log| log.data().len() == 1).await;
+    let reloaded = pages.open("/console/verify/resend").await;
+    assert_eq!((reloaded.status, &*reloaded.location), (303, "/console"));
 }
 
 #[apply(on_both)]
@@ -199,12 +224,17 @@ async fn a_user_switches_between_organizations(#[case] database: Database) {
     let page = pages.open("/console").await;
     assert!(page.text.contains("a viewer.") && page.text.contains(&format!("/console/orgs/{}/switch", bob.org)));
     let unknown = pages.send("/console/orgs/org_01jn8r6v9ke0bt3m5qz2c7xwdh/switch", &[]).await;
-    assert!(unknown.status == 404 && unknown.text.contains("There is no page here"), "{}", unknown.text);
+    assert!(
+        unknown.status == 404 && unknown.text.contains("You no longer belong to that organization."),
+        "{}",
+        unknown.text
+    );
 }
 
 #[tokio::test]
 async fn sign_up_can_be_closed() {
-    for (policy, says) in [("invited", "lets only invited people sign up"), ("closed", "has no new accounts")] {
+    for (policy, says) in [("invited", "lets only invited people sign up"), ("closed", "does not accept new accounts")]
+    {
         let server = Server::start_with(Sqlite, &[("KALENDS_SIGNUP", policy)]).await;
         let mut pages = Pages::new(&server);
         let page = pages.open("/console/sign-up").await;
@@ -257,13 +287,14 @@ async fn signs_up(server: &Server, browser: &Browser, is_narrow: bool) {
     browser.headed("Ada").await;
     fits().await;
     browser.click("form[action='/console/verify/resend'] button").await;
-    browser.headed("Ada").await;
+    // The pages before and after a form have the same heading, so it waits for what only the second one has.
+    browser.wait_for_paragraph("A message to ada@example.com is on its way. Its link works for 24 hours.").await;
     browser.click("form[action='/console/sign-out'] button").await;
     browser.headed("Sign in").await;
     browser.fill("#email", ADA).await;
     browser.fill("#password", "a wrong password").await;
     browser.click("button.primary").await;
-    browser.headed("Sign in").await;
+    browser.wait_for_paragraph("The address or the password is wrong.").await;
     fits().await;
     assert_eq!(browser.property("#email", "value").await, ADA);
     browser.fill("#password", PASSWORD).await;

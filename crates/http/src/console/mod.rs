@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    response::Response,
     routing::{get, post},
 };
 use kalends_app::{
@@ -21,6 +22,7 @@ use kalends_app::{
 };
 
 use self::places::{HOME, RESEND, SIGN_IN, SIGN_OUT, SIGN_UP, SWITCH};
+use crate::reply::see_other;
 
 /// The pages and forms, each with its operation.
 const OPERATIONS: [(&str, &str, &Operation); 6] = [
@@ -42,7 +44,12 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))
-        .route(SIGN_OUT, post(overview::sign_out))
-        .route(RESEND, post(overview::resend))
+        .route(SIGN_OUT, post(overview::sign_out).get(home))
+        .route(RESEND, post(overview::resend).get(home))
         .route(SWITCH, post(overview::switch))
+}
+
+/// Somebody reloads the address of a form.
+async fn home() -> Response {
+    see_other(HOME, None)
 }

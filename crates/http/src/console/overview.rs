@@ -7,7 +7,7 @@ use kalends_web::{OtherOrganization, Overview};
 
 use super::{
     places::{HOME, SIGN_IN},
-    shown::{page, wait},
+    shown::{because_of, page, wait},
 };
 use crate::{
     Service,
@@ -16,7 +16,8 @@ use crate::{
     reply::{cookies, see_other},
 };
 
-const TAKEN: &str = "Another account has confirmed this address.";
+const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
+const LOST: &str = "You no longer belong to that organization.";
 /// The query of the page after another email was sent.
 const SENT: &str = "sent";
 
@@ -54,22 +55,25 @@ async fn render(
 
 /// `POST /console/verify/resend`
 pub(super) async fn resend(app: Service, caller: Caller) -> Result<Response, ApiError> {
-    let problem = match app.0.resend_proof(&caller.0).await {
-        Ok(_) => return Ok(see_other(&format!("{HOME}?{SENT}"), None)),
-        Err(Refusal::EmailTaken) => (StatusCode::CONFLICT, TAKEN.to_owned()),
-        Err(Refusal::TooMany { retry_after, .. }) => {
+    match app.0.resend_proof(&caller.0).await {
+        Ok(_) => Ok(see_other(&format!("{HOME}?{SENT}"), None)),
+        Err(Refusal::EmailTaken) => render(&app, &caller.0, StatusCode::CONFLICT, false, Some(TAKEN)).await,
+        Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
             let problem = format!("No more emails can be sent at the moment. Try again in {}.", wait(retry_after));
-            (StatusCode::TOO_MANY_REQUESTS, problem)
+            let page = render(&app, &caller.0, StatusCode::TOO_MANY_REQUESTS, false, Some(&problem)).await?;
+            Ok(because_of(refusal, page))
         }
-        Err(error) => return Err(error.into()),
-    };
-    render(&app, &caller.0, problem.0, false, Some(&problem.1)).await
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /console/orgs/{id}/switch`
 pub(super) async fn switch(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
-    app.switch_org(&caller.0, &id.0).await?;
-    Ok(see_other(HOME, None))
+    match app.switch_org(&caller.0, &id.0).await {
+        Ok(_) => Ok(see_other(HOME, None)),
+        Err(Refusal::NotFound { .. }) => render(&app, &caller.0, StatusCode::NOT_FOUND, false, Some(LOST)).await,
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /console/sign-out`

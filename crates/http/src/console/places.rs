@@ -1,7 +1,6 @@
 //! The addresses of the console's pages.
 
 use axum::response::Response;
-use kalends_web::is_local;
 use url::form_urlencoded;
 
 use crate::reply::see_other;
@@ -18,8 +17,9 @@ pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The answer to somebody who is not signed in: the page on which they sign in, which leads back to `path`.
 pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
     let mut to = form_urlencoded::Serializer::new(format!("{SIGN_IN}?"));
-    if path != HOME && is_ours(path) {
-        to.append_pair("next", path);
+    let next = continued(path);
+    if next != HOME {
+        to.append_pair("next", next);
     }
     // A failed sign-in with a provider.
     let failed = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).find(|(name, _)| name == "error");
@@ -29,7 +29,11 @@ pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
     see_other(to.finish().trim_end_matches('?'), None)
 }
 
-/// Whether a form may lead there: to a page of the console on this server.
-pub(crate) fn is_ours(path: &str) -> bool {
-    is_local(path) && (path == HOME || path.starts_with("/console/"))
+/// The pages that a sign-in can lead to.
+const CONTINUED: [&str; 5] =
+    [HOME, "/console/connect", "/console/connections", "/console/invitations", "/console/plans"];
+
+/// The page that a sign-in leads to: the wanted one, or the first one if it is none of these.
+pub(crate) fn continued(wanted: &str) -> &'static str {
+    CONTINUED.into_iter().find(|page| *page == wanted).unwrap_or(HOME)
 }

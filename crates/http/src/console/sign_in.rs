@@ -11,8 +11,8 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    places::{HOME, is_ours},
-    shown::{page, providers, wait},
+    places::continued,
+    shown::{because_of, page, providers, wait},
 };
 use crate::{
     Service,
@@ -47,27 +47,23 @@ pub(super) async fn show(
 }
 
 fn render(app: &App, status: StatusCode, next: &str, email: &str, problem: Option<&str>) -> Response {
-    let next = if is_ours(next) { next } else { HOME };
     let may_sign_up = app.settings().sign_ups.admits(false);
-    page(status, SignIn { next, email, problem, providers: &providers(app), may_sign_up }.html())
+    page(status, SignIn { next: continued(next), email, problem, providers: &providers(app), may_sign_up }.html())
 }
 
 /// `POST /console/sign-in`
 pub(super) async fn submit(app: Service, called: Anonymous, request: Request) -> Result<Response, ApiError> {
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let (next, email) = (fields.get("next"), fields.get("email").trim());
-    let again = |status, problem| Ok(render(&app, status, next, email, Some(problem)));
+    let again = |status, problem| render(&app, status, next, email, Some(problem));
     let credentials = wire::SignIn { email: email.to_owned(), password: fields.get("password").to_owned() };
-    let Ok((address, password)) = credentials.parse() else { return again(StatusCode::BAD_REQUEST, NO_ADDRESS) };
+    let Ok((address, password)) = credentials.parse() else { return Ok(again(StatusCode::BAD_REQUEST, NO_ADDRESS)) };
     match app.0.sign_in(&called.0, &Entrant { email: address, password }).await {
-        Ok(begun) => {
-            let next = if is_ours(next) { next } else { HOME };
-            Ok(see_other(next, Some(cookies(&app).set(&begun.token))))
-        }
-        Err(Refusal::WrongPassword) => again(StatusCode::UNAUTHORIZED, WRONG),
-        Err(Refusal::TooFast { retry_after, .. }) => {
+        Ok(begun) => Ok(see_other(continued(next), Some(cookies(&app).set(&begun.token)))),
+        Err(Refusal::WrongPassword) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
+        Err(refusal @ Refusal::TooFast { retry_after, .. }) => {
             let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));
-            again(StatusCode::TOO_MANY_REQUESTS, &problem)
+            Ok(because_of(refusal, again(StatusCode::TOO_MANY_REQUESTS, &problem)))
         }
         Err(error) => Err(error.into()),
     }

@@ -1,13 +1,16 @@
 //! Signing up by a form.
 
-use axum::{extract::Request, response::Response};
+use axum::{
+    extract::Request,
+    response::{IntoResponse as _, Response},
+};
 use http::StatusCode;
 use kalends_app::{App, Refusal};
 use kalends_kernel::FieldErrors;
 use kalends_web::{Href, SignUp, SignUpGiven, SignedUp};
 use kalends_wire as wire;
 
-use super::shown::{page, providers, wait};
+use super::shown::{because_of, page, providers, wait};
 use crate::{
     Service,
     error::ApiError,
@@ -16,10 +19,10 @@ use crate::{
     reply::{cookies, with_cookie},
 };
 
-const TAKEN: &str = "There is an account with this address. Sign in, or set its password by email.";
+const TAKEN: &str = "An account already uses this address. Sign in, or set its password by email.";
 const STALE: &str = "The terms have changed. Read and accept the new ones.";
 const NOT_ACCEPTED: &str = "Accept the terms to create an account.";
-const WAITING: &str = "This address is on the waiting list. You get an email when it is admitted.";
+const WAITING: &str = "This address is on the waiting list. We will email you when it is admitted.";
 
 /// `GET /console/sign-up`
 pub(super) async fn show(app: Service) -> Response {
@@ -36,7 +39,7 @@ fn render(
     let settings = app.settings();
     // The configuration checks that the address is one of a page.
     let terms = Href::new(settings.terms.url.clone()).or_else(|| Href::new("/terms"));
-    let Some(terms) = terms else { return crate::pages::broken() };
+    let Some(terms) = terms else { return ApiError::Internal.into_response() };
     let sign_up = SignUp {
         is_open: settings.sign_ups.admits(false),
         admits_invited: settings.sign_ups.admits(true),
@@ -51,11 +54,19 @@ fn render(
 }
 
 /// The label of each field, as the beginning of a sentence about it.
-const LABELS: [(&str, &str); 4] =
-    [("email", "The address"), ("name", "Your name"), ("org_name", "The name"), ("password", "The password")];
+const LABELS: [(&str, &str); 4] = [
+    ("email", "The address"),
+    ("name", "Your name"),
+    ("org_name", "The organization's name"),
+    ("password", "The password"),
+];
 
 fn about_fields(errors: &FieldErrors) -> Vec<(String, String)> {
     let sentence = |param: &str, message: &str| {
+        // The version is hidden in the form, which is out of date or not ours.
+        if param == "tos_version" {
+            return ("accepted".to_owned(), STALE.to_owned());
+        }
         let label = LABELS.into_iter().find(|(name, _)| *name == param).map_or("This", |(_, label)| label);
         (param.to_owned(), format!("{label} {message}."))
     };
@@ -72,7 +83,6 @@ pub(super) async fn submit(app: Service, called: Anonymous, request: Request) ->
         org_name: text("org_name"),
         accepted: !text("accepted").is_empty(),
     };
-    let again = |status, problem: &str| Ok(render(&app, status, &given, Some(problem), &[]));
     let wrong = |status, problems: &[(String, String)]| Ok(render(&app, status, &given, None, problems));
     let body = wire::ConsoleSignUp {
         email: given.email.clone(),
@@ -87,7 +97,7 @@ pub(super) async fn submit(app: Service, called: Anonymous, request: Request) ->
         Err(errors) => return wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
     };
     if !given.accepted {
-        return again(StatusCode::BAD_REQUEST, NOT_ACCEPTED);
+        return wrong(StatusCode::BAD_REQUEST, &[("accepted".to_owned(), NOT_ACCEPTED.to_owned())]);
     }
     match app.console_sign_up(&called.0, new).await {
         Ok(begun) => {
@@ -102,12 +112,17 @@ pub(super) async fn submit(app: Service, called: Anonymous, request: Request) ->
         }
         Err(Refusal::EmailTaken) => wrong(StatusCode::CONFLICT, &[("email".to_owned(), TAKEN.to_owned())]),
         Err(Refusal::Invalid(errors)) => wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
-        Err(Refusal::StaleTerms(_)) => again(StatusCode::CONFLICT, STALE),
-        Err(Refusal::Waitlisted) => again(StatusCode::FORBIDDEN, WAITING),
+        Err(Refusal::StaleTerms(_)) => {
+            let given = SignUpGiven { accepted: false, ..given };
+            let problem = [("accepted".to_owned(), STALE.to_owned())];
+            Ok(render(&app, StatusCode::CONFLICT, &given, None, &problem))
+        }
+        Err(Refusal::Waitlisted) => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),
         Err(Refusal::SignUpClosed) => Ok(render(&app, StatusCode::FORBIDDEN, &given, None, &[])),
-        Err(Refusal::TooMany { retry_after, .. }) => {
+        Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
             let problem = format!("Too many people signed up. Try again in {}.", wait(retry_after));
-            again(StatusCode::TOO_MANY_REQUESTS, &problem)
+            let page = render(&app, StatusCode::TOO_MANY_REQUESTS, &given, Some(&problem), &[]);
+            Ok(because_of(refusal, page))
         }
         Err(error) => Err(error.into()),
     }

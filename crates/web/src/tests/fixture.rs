@@ -283,6 +283,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("revoked", revocation(RevocationState::Revoked)),
         ("revocation, late", revocation(RevocationState::Over)),
         ("no console page", Notice::NoConsolePage.html(reader, None)),
+        ("not accepted", Notice::NotAccepted.html(reader, None)),
+        ("other address", Notice::OtherAddress { address: text }.html(reader, None)),
         ("connect", Console::Connect.html(&["google", "microsoft"])),
         ("connections", Console::Connections.html(&[])),
         ("reset", Console::Reset.html(&["google"])),
