@@ -136,8 +136,8 @@
       h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
     const failed = new URLSearchParams(location.search).get('sign_in_error');
     if (failed) {
-      const said = [...document.querySelectorAll('data')].find((one) => one.value === failed);
-      fail(said ? said.textContent : 'Signing in failed. Please start again.');
+      const message = [...document.querySelectorAll('data')].find((one) => one.value === failed);
+      fail(message ? message.textContent : 'Signing in failed. Please start again.');
       history.replaceState(null, '', location.pathname);
     }
   }
