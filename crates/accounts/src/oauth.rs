@@ -169,20 +169,20 @@ pub enum ReturnTo {
     Connect,
     /// The page of connected calendars.
     Connections,
-    /// The page of an invitation to an organization.
-    Invitations,
+    /// The page on which a user joins an organization.
+    Join,
 }
 
 impl ReturnTo {
     /// Every page.
-    pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Invitations];
+    pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Join];
 
     /// The name in requests, and the page's path below the console.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connect",
             Self::Connections => "connections",
-            Self::Invitations => "invitations",
+            Self::Join => "join",
         }
     }
 
@@ -192,7 +192,7 @@ impl ReturnTo {
     /// There is no such page.
     pub fn parse(param: &str, name: &str) -> Result<Self, FieldError> {
         let found = Self::ALL.into_iter().find(|page| page.as_str() == name);
-        found.ok_or_else(|| FieldError::new(param, "must be connect, connections or invitations"))
+        found.ok_or_else(|| FieldError::new(param, "must be connect, connections or join"))
     }
 
     /// The page in the state of an attempt, if it has one.

@@ -11,6 +11,12 @@ use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
 pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
 /// The name of the session's cookie.
 pub const SESSION_COOKIE: &str = "service_session";
+/// The name of the cookie that keeps the token of an invitation while its holder signs in or up.
+pub const INVITATION_COOKIE: &str = "service_invitation";
+/// The maximum length of that token, in characters.
+const TOKEN_MAX: usize = 256;
+/// How long that cookie lasts.
+const INVITATION_KEPT: SignedDuration = SignedDuration::hours(1);
 /// The issuer in tokens. A token that another service signed with the same key is not accepted.
 pub const SESSION_ISSUER: &str = "kalends";
 
@@ -155,9 +161,26 @@ impl SessionCookies {
         self.line(STATE_COOKIE, "", SignedDuration::ZERO)
     }
 
+    /// `Set-Cookie` that keeps the token of an invitation for the pages of the console. `None` if the text is no token:
+    /// it is longer than 256 characters, or has others than base64url.
+    pub fn set_invitation(self, token: &str) -> Option<String> {
+        let fits = (1..=TOKEN_MAX).contains(&token.len());
+        let plain = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        (fits && plain).then(|| self.line_at("/console", INVITATION_COOKIE, token, INVITATION_KEPT))
+    }
+
+    /// `Set-Cookie` that removes the cookie of [`Self::set_invitation`].
+    pub fn clear_invitation(self) -> String {
+        self.line_at("/console", INVITATION_COOKIE, "", SignedDuration::ZERO)
+    }
+
     fn line(self, name: &str, value: &str, lasts: SignedDuration) -> String {
+        self.line_at("/", name, value, lasts)
+    }
+
+    fn line_at(self, path: &str, name: &str, value: &str, lasts: SignedDuration) -> String {
         let (secure, seconds) = (if self.secure { "; Secure" } else { "" }, lasts.as_seconds());
-        format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
+        format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
     }
 }
 
@@ -169,6 +192,11 @@ pub fn session_token<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&
 /// The state of an attempt to sign in with a provider, read in the same way.
 pub fn state_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     cookie_of(STATE_COOKIE, cookies)
+}
+
+/// The token of an invitation, read in the same way.
+pub fn invitation_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    cookie_of(INVITATION_COOKIE, cookies)
 }
 
 fn cookie_of<'a>(name: &str, cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -338,6 +366,13 @@ mod tests {
         let flags = if secure { "HttpOnly; Secure; SameSite=Lax" } else { "HttpOnly; SameSite=Lax" };
         assert_eq!(cookies.set("a.b.c"), format!("service_session=a.b.c; Path=/; Max-Age=43200; {flags}"));
         assert_eq!(cookies.clear(), format!("service_session=; Path=/; Max-Age=0; {flags}"));
+        let kept = format!("service_invitation=a-B_9; Path=/console; Max-Age=3600; {flags}");
+        assert_eq!(cookies.set_invitation("a-B_9"), Some(kept));
+        let removed = format!("service_invitation=; Path=/console; Max-Age=0; {flags}");
+        assert_eq!(cookies.clear_invitation(), removed);
+        for text in ["", "a b", "a;b", "a=b", "a\r\nx: y", "\u{e9}", &"a".repeat(257)] {
+            assert_eq!(cookies.set_invitation(text), None, "{text}");
+        }
     }
 
     #[rstest]

@@ -64,6 +64,12 @@ impl App {
         self.running.begin(idempotency.scope).ok_or(Refusal::StillRunning)
     }
 
+    /// Marks the request as running, after an equal one that is running in this process has ended. A browser that sends
+    /// a form twice shows only the second answer, so the second request waits.
+    pub async fn begin_after(&self, idempotency: &Idempotency) -> RunningGuard {
+        self.running.begin_after(idempotency.scope).await
+    }
+
     /// The answer to an earlier execution of the request, if there was one. If the request may have invalidated a key,
     /// its answer is replayed only after every node rejects the key. The first answer waited for that too.
     ///

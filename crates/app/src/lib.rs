@@ -112,6 +112,7 @@ pub use feed_cache::Feed;
 pub use feeds::FeedAnswer;
 pub use idempotency::Repeater;
 pub use local::LocalZones;
+pub use members::OwnInvitation;
 pub use meter::Leased;
 pub use metering::Counted;
 pub use oauth::{OauthBegun, OauthEnded, OauthFailure};

@@ -23,6 +23,15 @@ use crate::{
     letters,
 };
 
+/// What an invitation offers a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnInvitation {
+    /// The organization's name.
+    pub organization: String,
+    /// The role that the user gets there.
+    pub role: Role,
+}
+
 /// The members of an organization at one time, as one of them sees it.
 struct Team {
     organization: Organization,
@@ -250,6 +259,24 @@ impl App {
             self.commit(&actor.request, prefix, subject, changes, answer).await
         })
         .await
+    }
+
+    /// What the invitation with that token offers the caller.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a token that is unknown, used, withdrawn or expired; [`Refusal::Member`] if the caller
+    /// cannot accept it.
+    pub async fn invitation_to(&self, actor: &Actor, token: &str) -> Result<OwnInvitation, Refusal> {
+        let (_, user) = human(actor)?;
+        let invitation = self.open_invitation("token", token).await?;
+        let user = self.user(user).await?;
+        let memberships = self.parts.store.memberships_of(user.id).await?;
+        let role = invitation.accept(user.id, &user.email, &memberships, self.now())?.role;
+        match self.parts.store.find_organization(invitation.org).await? {
+            Some(organization) => Ok(OwnInvitation { organization: organization.name.as_str().to_owned(), role }),
+            // It has just been deleted, and its invitations with it.
+            None => Err(FieldError::new("token", INVITATION_REFUSED).into()),
+        }
     }
 
     /// Whether a person who signs up with that address holds an invitation, which proves the address. They accept it

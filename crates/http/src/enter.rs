@@ -21,7 +21,7 @@ use url::form_urlencoded;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
-    console,
+    console::{self, Exceeded},
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
     known::{AnsweredBy, Arrival, Carried, Known, Requester},
@@ -91,17 +91,27 @@ async fn public(
     entrance: &Entrance,
     operation: &'static Operation,
     arrival: Arrival,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = match paced(&entrance.app, operation, arrival).await {
-        Ok(()) if signs_in(operation) => entrance.app.admit_entrant(provenance(request.headers())),
-        paced => paced,
+    let is_form = console::is_form(&request);
+    let exceeded = match paced(&entrance.app, operation, arrival).await {
+        Ok(()) => None,
+        // The page of the form says so, and keeps what was typed.
+        Err(refusal @ Refusal::TooFast { retry_after, .. }) if is_form => {
+            Some(Exceeded { retry_after, error: Arc::new(refusal.into()) })
+        }
+        Err(refusal) => return ApiError::from(refusal).into_response(),
     };
-    match admitted {
-        Ok(()) => within(entrance, operation, arrival, None, request, next).await,
-        Err(refusal) => ApiError::from(refusal).into_response(),
+    if (is_form || signs_in(operation))
+        && let Err(refusal) = entrance.app.admit_entrant(provenance(request.headers()))
+    {
+        return ApiError::from(refusal).into_response();
     }
+    if let Some(exceeded) = exceeded {
+        request.extensions_mut().insert(exceeded);
+    }
+    within(entrance, operation, arrival, None, request, next).await
 }
 
 /// Whether the answer can set a session cookie. Another site must not be able to cause that.
@@ -185,7 +195,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The browser's statement of where a request comes from. A repeated or unreadable header counts as a foreign origin.
-fn provenance(headers: &HeaderMap) -> Provenance<'_> {
+pub(crate) fn provenance(headers: &HeaderMap) -> Provenance<'_> {
     let single_value = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();
         let first = values.next()?;

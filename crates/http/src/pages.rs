@@ -86,8 +86,7 @@ impl Wanted {
         Some(Self {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
             kind,
-            // A form leads back to the first page.
-            path: if reads { path } else { CONSOLE }.to_owned(),
+            path: path.to_owned(),
             query: request.uri().query().map(str::to_owned),
             languages: languages(request.headers()),
         })
@@ -159,7 +158,6 @@ pub(crate) struct Finished;
 /// the same for everyone, like the documentation. Everything that they show and change goes through the API.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
     let settings = app.settings();
-    let providers: Vec<&str> = app.sign_in_providers().iter().map(|provider| provider.as_str()).collect();
     let offers = settings.upgrade_url.clone().and_then(Href::new);
     let is_own = settings.terms.url == format!("{}{TERMS}", settings.base_url);
     let text = Some(settings.terms.url.clone()).filter(|_| !is_own).and_then(Href::new);
@@ -175,7 +173,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
-    pages.extend(Console::ALL.map(|page| (page.path(), page.html(&providers))));
+    pages.extend(Console::ALL.map(|page| (page.path(), page.html())));
     let routes = Router::new().route("/console/claims/{id}/revoke", get(ask_to_revoke));
     pages.into_iter().fold(routes, |routes, (path, text)| {
         let text = Bytes::from(text);

@@ -1,15 +1,12 @@
 // Connects a user's calendar. /console/connect shows what a connection link asks for. /console/connections continues
 // from there, and lists the connections. Both use the JSON API with the session's cookie, and insert its answers as
-// text only. On the pages that ask for the code from an email, it fills the code in from the address. On /console/invitations a user joins
-// an organization.
+// text only. Somebody who is not signed in goes to /console/sign-in first, which leads back.
 (() => {
   'use strict';
   const SECRET = 'kalends.link.secret';
   const LINK = 'kalends.link';
-  const INVITATION = 'kalends.invitation';
   const CONNECT = '/console/connect';
   const CONNECTIONS = '/console/connections';
-  const RESET = '/console/reset';
   const NAMES = { google: 'Google', microsoft: 'Microsoft' };
   const ERRORS = {
     oauth_state: 'Connecting took too long, or was started in another browser. Please start again.',
@@ -78,7 +75,7 @@
     alert.scrollIntoView({ block: 'nearest' });
   }
 
-  // Runs one action at a time. If the session has ended, the user signs in and starts over.
+  // Runs one action at a time. If the session has ended, the user signs in first.
   let busy = false;
   async function attempt(act) {
     if (busy) return;
@@ -95,10 +92,6 @@
     }
   }
 
-  function field(id, text, properties) {
-    return h('div', { className: 'field' }, h('label', { for: id }, text), h('input', { id, required: true, ...properties }));
-  }
-
   function choice(type, name, value, text, checked) {
     const id = `${name}-${value}`;
     return h('div', { className: 'choice' }, h('input', { type, name, id, value, checked }), h('label', { for: id }, text));
@@ -112,111 +105,7 @@
     return h('form', { onsubmit: submit }, children);
   }
 
-  const ROLES = { owner: 'an owner', admin: 'an admin', member: 'a member', viewer: 'a viewer' };
-
-  function signIn() {
-    const enter = async (data) => {
-      const body = { email: data.get('email'), password: data.get('password') };
-      // A 401 here is a typing error, so the form stays.
-      await api('POST', '/auth/signin', body).catch((error) => { throw new Error(error.message); });
-      await begin();
-    };
-    const page = card.dataset.page;
-    const joins = page === 'invitations';
-    const title = joins ? 'Sign in to join' : 'Sign in to connect your calendar';
-    const why = joins ? 'Use the address that received the invitation.' : 'You must be a member of the organization whose agents ask for your calendar.';
-    const providers = card.dataset.providers.split(' ').filter(Boolean);
-    const others = providers.map((name) => link(`Continue with ${NAMES[name] || name}`, `/v1/auth/oauth/${name}?return_to=${page}`, 'quiet'));
-    show(title, h('p', { className: 'lead' }, why), form(enter,
-      field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
-      field('password', 'Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
-      h('button', { className: 'primary' }, 'Sign in')),
-      others.length ? [h('p', { className: 'hint' }, 'Or use an account that you already have:'), actions(others)] : null,
-      joins ? [h('p', { className: 'hint' }, 'No account yet?'), actions(button('Create an account', 'quiet', signUp))] : null,
-      h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
-    const failed = new URLSearchParams(location.search).get('sign_in_error');
-    if (failed) {
-      const message = [...document.querySelectorAll('data')].find((one) => one.value === failed);
-      fail(message ? message.textContent : 'Signing in failed. Please start again.');
-      history.replaceState(null, '', location.pathname);
-    }
-  }
-
-  // Creates an account, with an organization of its own.
-  async function signUp() {
-    const terms = await api('GET', '/auth/terms/current');
-    const enter = async (data) => {
-      const body = { email: data.get('email'), name: data.get('name'), password: data.get('password'), tos_version: terms.version };
-      const invitation = sessionStorage.getItem(INVITATION);
-      if (invitation) body.invitation_token = invitation;
-      await api('POST', '/auth/signup', body);
-      await begin();
-    };
-    show('Create an account', h('p', { className: 'lead' }, 'Use the address that received the invitation.'), form(enter,
-      field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
-      field('name', 'Your name', { name: 'name', autocomplete: 'name', maxLength: 100 }),
-      field('password', 'Password, 10 characters or more', { name: 'password', type: 'password', autocomplete: 'new-password', minLength: 10, maxLength: 128 }),
-      h('div', { className: 'choice' }, h('input', { type: 'checkbox', id: 'terms', required: true }),
-        h('label', { for: 'terms' }, 'I accept the ', h('a', { href: terms.url, target: '_blank', rel: 'noopener' }, 'terms'))),
-      h('button', { className: 'primary' }, 'Create the account')), actions(button('Back to sign-in', 'quiet', signIn)));
-  }
-
-  // Accepts an invitation, and switches the session to the organization.
-  async function invitations() {
-    const token = sessionStorage.getItem(INVITATION);
-    if (!token) {
-      show('This link is incomplete', h('p', null, 'Please use the whole link from the email, down to the last character.'));
-      return;
-    }
-    const me = await api('GET', '/auth/me');
-    const accept = async () => {
-      const joined = await api('POST', '/auth/invitations/accept', { token }).catch((error) => {
-        if (error.status === 401) throw error;
-        show('This invitation cannot be used', h('p', null, error.message), whoIsIn(me));
-      });
-      if (!joined) return;
-      sessionStorage.removeItem(INVITATION);
-      show(`Welcome to ${joined.name}`, h('p', null, `You are ${ROLES[joined.role] || joined.role} there.`),
-        actions(link('Go to the console', '/console', 'primary')));
-      await api('POST', `/auth/orgs/${joined.id}/switch`);
-    };
-    show('Join an organization', h('p', null, `You join as ${me.user.name} (${me.user.email}). The other members can see your name and address.`),
-      actions(button('Join', 'primary', accept)), h('div', { className: 'foot' }, whoIsIn(me)));
-  }
-
-  // Sets a password with the token from an email, or requests that email.
-  function reset() {
-    const token = given();
-    // Keep the token out of the address and the history.
-    if (token) history.replaceState(null, '', location.pathname);
-    const next = sessionStorage.getItem(SECRET) ? CONNECT : CONNECTIONS;
-    const set = async (data) => {
-      await api('POST', '/auth/password/reset', { token: data.get('token').trim(), password: data.get('password') });
-      show('Your password is set', h('p', null, 'All sessions of the account have ended. Sign in with the new password.'), actions(link('Sign in', next, 'primary')));
-    };
-    const choose = () => form(set,
-      field('token', 'Code from the email', { name: 'token', value: token, autocomplete: 'one-time-code', maxLength: 256 }),
-      field('password', 'New password, 10 characters or more', { name: 'password', type: 'password', autocomplete: 'new-password', minLength: 10, maxLength: 128 }),
-      h('button', { className: 'primary' }, 'Set the password'));
-    if (token) return show('Set your password', choose());
-    const ask = async (data) => {
-      const { message } = await api('POST', '/auth/password/forgot', { email: data.get('email') });
-      show('Check your email', h('p', null, message), choose());
-    };
-    const why = 'We will email you a link to set a new password, or your first one. It is valid for one hour.';
-    return show('Set your password', h('p', { className: 'lead' }, why), form(ask,
-      field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
-      h('button', { className: 'primary' }, 'Send the email')), actions(link('Back to sign-in', next)));
-  }
-
-  // The form also works without this.
-  function fillCode() {
-    const code = document.getElementById('code');
-    if (!code || !given()) return;
-    code.value = given();
-    history.replaceState(null, '', location.pathname);
-  }
-
+  const signIn = () => location.assign(`/console/sign-in?next=${location.pathname}`);
   const signOut = async () => {
     await api('POST', '/auth/signout');
     signIn();
@@ -379,18 +268,9 @@
   // The fragment of the address. The link that skips to the content has one too.
   const given = () => location.hash === '#main' ? '' : location.hash.slice(1);
 
-  // Keep the secret out of the address and the history.
   function begin() {
-    if (card.dataset.page === 'code') return fillCode();
-    if (card.dataset.page === 'reset') return reset();
-    if (card.dataset.page === 'invitations') {
-      if (given()) {
-        sessionStorage.setItem(INVITATION, given());
-        history.replaceState(null, '', location.pathname);
-      }
-      return invitations();
-    }
     if (card.dataset.page !== 'connect') return connections();
+    // Keep the secret out of the address and the history.
     if (given()) {
       forget();
       sessionStorage.setItem(SECRET, given());

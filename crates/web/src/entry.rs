@@ -1,11 +1,15 @@
 //! The pages on which a user signs in or up. They are in English, like the console, and work without scripts.
 
+use std::fmt;
+
+use askama::Template;
+
 use crate::{
     english::in_english,
-    field::Field,
+    field::{Field, NEW_PASSWORD},
     link::{Href, with},
+    next::Next,
 };
-use askama::Template;
 
 /// The messages for a failed sign-in with a provider, by the code in the address of the page.
 pub const SIGN_IN_ERRORS: [(&str, &str); 10] = [
@@ -29,7 +33,6 @@ pub const SIGN_IN_ERRORS: [(&str, &str); 10] = [
 ];
 
 // The maximum lengths of the fields, in characters.
-const EMAIL: usize = 320;
 const NAME: usize = 100;
 const ORG_NAME: usize = 255;
 
@@ -42,12 +45,25 @@ pub struct ProviderChoice {
     pub title: &'static str,
 }
 
+impl ProviderChoice {
+    /// The address at which a user begins to sign in with the provider. New users accept `terms`.
+    fn address(&self, next: Next, terms: Option<&str>) -> String {
+        let page = next.return_to();
+        let parameters = [("return_to", page.as_ref()), ("tos_version", terms.as_ref())];
+        let given: Vec<_> = parameters
+            .iter()
+            .filter_map(|(name, value)| value.map(|value| (*name, value as &dyn fmt::Display)))
+            .collect();
+        with(&format!("/v1/auth/oauth/{}", self.name), &given)
+    }
+}
+
 /// The page on which a user signs in.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "sign_in.html")]
 pub struct SignIn<'a> {
-    /// The path to continue to.
-    pub next: &'a str,
+    /// What the user continues to.
+    pub next: Next,
     /// The address that was typed.
     pub email: &'a str,
     /// Why the user is not signed in.
@@ -63,14 +79,31 @@ impl SignIn<'_> {
         // After a wrong password, the address is probably right.
         let retries = self.problem.is_some() && !self.email.is_empty();
         [
-            email(self.email, None),
-            Field { autocomplete: "current-password", focus: retries, ..password("Password", None) },
+            Field::email(self.email, None),
+            Field { autocomplete: "current-password", focus: retries, ..Field::new_password("Password", None) },
         ]
     }
 
-    /// The page of the console to which a provider returns the browser, if it has one.
-    fn return_to(&self) -> Option<&str> {
-        self.next.strip_prefix("/console/").filter(|page| ["connect", "connections", "invitations"].contains(page))
+    const fn title(&self) -> &'static str {
+        match self.next {
+            Next::Join => "Sign in to join",
+            Next::Connect => "Sign in to connect your calendar",
+            Next::Home | Next::Connections | Next::Plans => "Sign in",
+        }
+    }
+
+    /// Which account to use, if it matters.
+    const fn lead(&self) -> Option<&'static str> {
+        match self.next {
+            Next::Join => Some(INVITED),
+            Next::Connect => Some("You must be a member of the organization whose agents ask for your calendar."),
+            Next::Home | Next::Connections | Next::Plans => None,
+        }
+    }
+
+    /// The address at which a sign-in with the provider begins.
+    fn provider(&self, provider: &ProviderChoice) -> String {
+        provider.address(self.next, None)
     }
 }
 
@@ -87,11 +120,18 @@ pub struct SignUpGiven {
     pub accepted: bool,
 }
 
+/// Which address an invited person uses.
+const INVITED: &str = "Use the address that received the invitation.";
+
 /// The page on which a user signs up.
 #[derive(Debug, Clone, Template)]
 #[template(path = "sign_up.html")]
 pub struct SignUp<'a> {
-    /// Whether everybody can sign up.
+    /// What the user continues to.
+    pub next: Next,
+    /// The random key of the form. If the form is sent twice, it still makes one account.
+    pub once: &'a str,
+    /// Whether this person can sign up.
     pub is_open: bool,
     /// Whether invited people can, if not everybody can.
     pub admits_invited: bool,
@@ -128,10 +168,10 @@ impl SignUp<'_> {
             Field { name, label, kind: "text", value, max: Some(max), autocomplete, required, problem, focus: false }
         };
         let mut fields = [
-            email(&self.given.email, self.problem_of("email")),
+            Field::email(&self.given.email, self.problem_of("email")),
             text("name", "Your name", &*self.given.name, NAME, "name", true),
             text("org_name", "Name of the organization", &*self.given.org_name, ORG_NAME, "organization", false),
-            password("Password, 10 characters or more", self.problem_of("password")),
+            Field::new_password(NEW_PASSWORD, self.problem_of("password")),
         ];
         if let Some(first) = fields.iter_mut().find(|field| field.problem.is_some()) {
             first.focus = true;
@@ -139,9 +179,16 @@ impl SignUp<'_> {
         fields
     }
 
+    const fn lead(&self) -> &'static str {
+        match self.next {
+            Next::Join => INVITED,
+            _ => "You get an organization, which owns agents and their calendars, and a key for the API.",
+        }
+    }
+
     /// The address at which a sign-up with the provider begins.
     fn provider(&self, provider: &ProviderChoice) -> String {
-        with(&format!("/v1/auth/oauth/{}", provider.name), &[("tos_version", &self.terms_version)])
+        provider.address(self.next, Some(self.terms_version))
     }
 
     fn has_problems(&self) -> bool {
@@ -153,26 +200,28 @@ impl SignUp<'_> {
     }
 }
 
-const fn email<'a>(value: &'a str, problem: Option<&'a str>) -> Field<'a> {
-    let (name, label, kind, autocomplete) = ("email", "Email", "email", "username");
-    Field { name, label, kind, value, max: Some(EMAIL), autocomplete, required: true, problem, focus: false }
-}
-
-const fn password<'a>(label: &'static str, problem: Option<&'a str>) -> Field<'a> {
-    let (name, kind, autocomplete) = ("password", "password", "new-password");
-    Field { name, label, kind, value: "", max: None, autocomplete, required: true, problem, focus: false }
-}
-
 /// The page that shows the key of a new organization, once.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "signed_up.html")]
 pub struct SignedUp<'a> {
+    /// What the user continues to.
+    pub next: Next,
     /// The organization's name.
     pub organization: &'a str,
     /// The key.
     pub key: &'a str,
     /// The address that the user is asked to prove; `None` if there is nothing to prove.
     pub asked: Option<&'a str>,
+}
+
+impl SignedUp<'_> {
+    const fn go(&self) -> &'static str {
+        match self.next {
+            Next::Join => "Join the organization that invited you",
+            Next::Connect => "Connect your calendar",
+            Next::Home | Next::Connections | Next::Plans => "Go to the console",
+        }
+    }
 }
 
 in_english!(SignIn<'_>, SignUp<'_>, SignedUp<'_>);

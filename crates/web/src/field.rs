@@ -1,4 +1,4 @@
-//! A text field of a form.
+//! The fields of the console's forms.
 
 /// A text field of a form of the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,4 +21,44 @@ pub(crate) struct Field<'a> {
     pub problem: Option<&'a str>,
     /// Whether it gets the focus when the page opens, as the first field to correct does.
     pub focus: bool,
+}
+
+/// The maximum length of an address, in characters.
+const EMAIL: usize = 320;
+/// The label of a password that a user chooses.
+pub(crate) const NEW_PASSWORD: &str = "Password, 10 characters or more";
+
+impl<'a> Field<'a> {
+    /// The field of an email address.
+    pub(crate) const fn email(value: &'a str, problem: Option<&'a str>) -> Self {
+        let (name, label, kind, autocomplete) = ("email", "Email", "email", "username");
+        Self { name, label, kind, value, max: Some(EMAIL), autocomplete, required: true, problem, focus: false }
+    }
+
+    /// The field of a password that a user chooses.
+    pub(crate) const fn new_password(label: &'static str, problem: Option<&'a str>) -> Self {
+        let (name, kind, autocomplete) = ("password", "password", "new-password");
+        Self { name, label, kind, value: "", max: None, autocomplete, required: true, problem, focus: false }
+    }
+}
+
+/// The field for the code from an email. A script fills it in from the address of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CodeField<'a> {
+    /// The name. The element's identifier is always `code`.
+    pub name: &'static str,
+    /// The code that was sent.
+    pub value: &'a str,
+    /// What is wrong with it.
+    pub problem: Option<&'a str>,
+}
+
+impl<'a> CodeField<'a> {
+    /// An empty field, or one with a code that does not work.
+    pub(crate) const fn new(name: &'static str, wrong: Option<&'a str>, problem: &'a str) -> Self {
+        match wrong {
+            Some(value) => Self { name, value, problem: Some(problem) },
+            None => Self { name, value: "", problem: None },
+        }
+    }
 }

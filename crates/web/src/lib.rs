@@ -1,5 +1,5 @@
 //! The HTML pages: the public booking pages for guests, also as Markdown for agents, invitations for attendees, the pages
-//! that introduce the server, and the console pages on which users connect calendars or set a password.
+//! that introduce the server, and the pages of the console.
 //!
 //! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Reader`], runs the use
 //! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
@@ -22,11 +22,14 @@ mod field;
 mod form;
 mod front;
 mod invitation;
+mod join;
 mod link;
+mod next;
 mod notice;
 mod overview;
 mod page;
 mod page_query;
+mod password;
 mod picker;
 mod replies;
 mod revocation;
@@ -44,11 +47,14 @@ pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignUp, SignUpGiven, Sig
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
+pub use join::{Invited, Join, JoinState};
 pub use link::{Href, Path};
+pub use next::Next;
 pub use notice::Notice;
 pub use overview::{OtherOrganization, Overview};
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
+pub use password::{Forgot, Forgotten, PasswordSet, Reset};
 pub use picker::Picker;
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};

@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::english::in_english;
+use crate::{english::in_english, join::with_article};
 
 /// The first page of the console.
 #[derive(Debug, Clone, Copy, Template)]
@@ -40,8 +40,7 @@ pub struct OtherOrganization {
 
 impl Overview<'_> {
     fn role_text(&self) -> String {
-        let article = if self.role.starts_with(['a', 'o']) { "an" } else { "a" };
-        format!("{article} {}", self.role)
+        with_article(self.role)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{english::in_english, link::Path};
+use crate::{english::in_english, field::CodeField, link::Path};
 
 /// The page on which the holder of an organization's address revokes a claim on it.
 #[derive(Debug, Clone, Copy, Template)]
@@ -28,7 +28,18 @@ pub enum RevocationState<'a> {
     Over,
 }
 
+/// What is wrong with a code that does not work.
+const WRONG: &str = "This code does not belong to the claim. Copy it from the email again.";
+
 impl Revocation<'_> {
+    const fn code(&self) -> CodeField<'_> {
+        let wrong = match self.state {
+            RevocationState::Asks { wrong } => wrong,
+            _ => None,
+        };
+        CodeField::new("revocation_token", wrong, WRONG)
+    }
+
     const fn title(&self) -> &'static str {
         match self.state {
             RevocationState::Asks { .. } => "Keep your organization",

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::english::in_english;
+use crate::{english::in_english, field::CodeField};
 
 /// The page on which a user proves their address with the code from an email.
 #[derive(Debug, Clone, Copy, Template)]
@@ -31,7 +31,18 @@ pub enum VerificationState<'a> {
     Taken,
 }
 
+/// What is wrong with a code that does not work.
+const WRONG: &str = "This code does not work: it is wrong, older than 24 hours, or replaced by a later one. Sign in to get another email.";
+
 impl Verification<'_> {
+    const fn code(&self) -> CodeField<'_> {
+        let wrong = match self.state {
+            VerificationState::Asks { wrong } => wrong,
+            _ => None,
+        };
+        CodeField::new("token", wrong, WRONG)
+    }
+
     const fn title(&self) -> &'static str {
         match self.state {
             VerificationState::Asks { .. } => "Confirm your address",

@@ -15,7 +15,7 @@ pub struct SignInWith {
     /// The version of the current terms (`GET /v1/auth/terms/current`). A new user accepts them by signing in.
     #[param(example = "2026-01-01", min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
-    /// The page to return to: `connect`, `connections` or `invitations`. Defaults to the console.
+    /// The page to return to: `connect`, `connections` or `join`. Defaults to the console.
     #[param(example = "connect", pattern = "^(connect|connections|invitations)$")]
     pub return_to: Option<String>,
 }

@@ -25,8 +25,8 @@ fn address(link: &Answer) -> String {
     link["setup_url"].as_str().unwrap().to_owned()
 }
 
-async fn sign_in(browser: &Browser) {
-    browser.headed(SIGN_IN).await;
+async fn sign_in(browser: &Browser, heading: &str) {
+    browser.headed(heading).await;
     browser.fill("#email", HUMAN).await;
     browser.fill("#password", PASSWORD).await;
     browser.click("form button.primary").await;
@@ -36,7 +36,7 @@ async fn sign_in(browser: &Browser) {
 async fn following(link: &Answer) -> Browser {
     let browser = Visitor::new().open().await;
     browser.goto(&address(link)).await;
-    sign_in(&browser).await;
+    sign_in(&browser, SIGN_IN).await;
     browser.headed(CONNECT).await;
     browser
 }
@@ -66,18 +66,19 @@ async fn a_user_connects_a_calendar() {
     browser.goto(&address(&link)).await;
     browser.headed(SIGN_IN).await;
     let connect = format!("{}/console/connect", it.server.base_url());
-    assert_eq!(browser.url().await, connect, "the secret is removed from the address");
+    let sign_in = format!("{}/console/sign-in?next=/console/connect", it.server.base_url());
+    assert_eq!(browser.url().await, sign_in, "the secret is not in the address");
     fits(&browser).await;
     browser.fill("#email", HUMAN).await;
     browser.fill("#password", "a password of nobody").await;
     browser.click("form button.primary").await;
-    browser.find(".alert").await;
+    browser.wait_for_paragraph("The address or the password is wrong.").await;
     assert_eq!(poll(&it, &link).await["status"], "awaiting_human");
-    browser.run("document.getElementById('password').value = ''").await;
     browser.fill("#password", PASSWORD).await;
     browser.click("form button.primary").await;
 
     browser.headed(CONNECT).await;
+    assert_eq!(browser.url().await, connect);
     fits(&browser).await;
     assert_eq!(poll(&it, &link).await["status"], "in_progress");
     let page_text = browser.text("main").await;
@@ -125,7 +126,7 @@ async fn a_user_manages_a_connection() {
     let connection = it.granted(&it.google).await;
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
     browser.goto(&format!("{}/console/connections", it.server.base_url())).await;
-    sign_in(&browser).await;
+    sign_in(&browser, "Sign in").await;
     browser.headed("Connected calendars").await;
     browser.find(".entries").await;
     fits(&browser).await;
@@ -214,7 +215,7 @@ async fn a_wrong_link_is_reported() {
     browser.headed("This link is incomplete").await;
     // Pasted into the same window, so only the part after the `#` changes.
     browser.goto(&format!("{connect}#nobody-has-made-this")).await;
-    sign_in(&browser).await;
+    sign_in(&browser, SIGN_IN).await;
     browser.headed("This link is unknown here").await;
     // The session is not signed in to the user's own organization.
     let orgs = it.console.get("/v1/auth/orgs").await.expect(200);

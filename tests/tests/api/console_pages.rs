@@ -1,4 +1,6 @@
-//! The pages of the console for people: sign-in, sign-up, and the first page, without scripts.
+//! The pages of the console for people: sign-in, sign-up, passwords, invitations, and the first page, without scripts.
+
+use std::collections::BTreeMap;
 
 use kalends_e2e::{
     Browser,
@@ -13,7 +15,7 @@ use crate::{
     console::{Human, PASSWORD},
     fixtures::wait_until,
     front::http,
-    members::member,
+    members::{invite, member, token},
     on_both,
 };
 
@@ -28,25 +30,29 @@ struct Seen {
     text: String,
 }
 
-/// A browser of one user: it keeps the session's cookie.
+/// A browser of one user: it keeps the cookies.
 struct Pages<'a> {
     server: &'a Server,
-    cookie: String,
+    cookies: BTreeMap<String, String>,
 }
 
 impl<'a> Pages<'a> {
     const fn new(server: &'a Server) -> Self {
-        Self { server, cookie: String::new() }
+        Self { server, cookies: BTreeMap::new() }
     }
 
     async fn ask(&mut self, request: reqwest::RequestBuilder) -> Seen {
-        let request = request.header("accept", "text/html").header("cookie", &self.cookie);
+        let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = request.header("accept", "text/html").header("cookie", cookies.join("; "));
         let answer = request.send().await.unwrap();
         let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let (status, location, cookie) = (answer.status().as_u16(), header("location"), header("set-cookie"));
         let retry_after = header("retry-after");
-        if let Some((pair, _)) = cookie.split_once(';') {
-            self.cookie = pair.to_owned();
+        if let Some(((name, value), rest)) =
+            cookie.split_once(';').and_then(|(pair, rest)| Some((pair.split_once('=')?, rest)))
+        {
+            self.cookies.insert(name.to_owned(), value.to_owned());
+            self.cookies.retain(|kept, _| kept != name || !rest.contains("Max-Age=0;"));
         }
         Seen { status, location, cookie, retry_after, text: answer.text().await.unwrap() }
     }
@@ -201,7 +207,7 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
     assert!(refused.status == 429 && refused.text.contains("Try again in"), "{}", refused.text);
     assert!(refused.retry_after.parse::<u32>().is_ok_and(|seconds| seconds <= 3_600), "{}", refused.retry_after);
     // As with the API, the audit log records it. Reloading its address leads back.
-    let session = server.client(pages.cookie.strip_prefix("service_session=").unwrap());
+    let session = server.client(&pages.cookies["service_session"]);
     let ask = || async { session.get("/v1/audit-log?action=rate_limit.exceeded").await };
     wait_until(ask, |log| log.data().len() == 1).await;
     let reloaded = pages.open("/console/verify/resend").await;
@@ -229,6 +235,183 @@ async fn a_user_switches_between_organizations(#[case] database: Database) {
         "{}",
         unknown.text
     );
+}
+
+/// The fields of a sign-up in which nothing is wrong.
+fn signing_up<'a>(email: &'a str, once: &'a str) -> [(&'a str, &'a str); 6] {
+    [
+        ("email", email),
+        ("name", "Ada"),
+        ("password", PASSWORD),
+        ("accepted", "yes"),
+        ("tos_version", "2026-01-01"),
+        ("once", once),
+    ]
+}
+
+/// The value of the hidden field of a form.
+fn hidden(text: &str, name: &str) -> String {
+    let (_, rest) = text.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
+    rest.split('"').next().unwrap().to_owned()
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_form_that_is_sent_twice_makes_one_account(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_EMAIL_PROOF", "on")]).await;
+    let mut pages = Pages::new(&server);
+    let once = hidden(&pages.open("/console/sign-up").await.text, "once");
+    let again = hidden(&pages.open("/console/sign-up").await.text, "once");
+    assert!(once.len() == 32 && once != again, "{once} {again}");
+    // A double click: both are under way at once, and the browser shows the answer to the second one.
+    let (mut first, mut second) = (Pages::new(&server), Pages::new(&server));
+    let fields = signing_up(ADA, &once);
+    let (one, other) = tokio::join!(first.send("/console/sign-up", &fields), second.send("/console/sign-up", &fields));
+    assert_eq!((one.status, other.status), (201, 201), "{} {}", one.text, other.text);
+    assert!(one.text == other.text && one.text.contains("svc_sk_"), "both show the same key");
+    assert!([&one, &other].iter().any(|seen| seen.cookie.starts_with("service_session=")));
+    let later = Pages::new(&server).send("/console/sign-up", &fields).await;
+    assert_eq!((later.status, &later.text), (201, &one.text));
+    server.wait_for_mails(1).await;
+    assert_eq!(server.mails().len(), 1, "one account asks for one proof");
+
+    let changed = Pages::new(&server).send("/console/sign-up", &signing_up("eve@example.com", &once)).await;
+    assert!(changed.status == 409 && changed.text.contains("This form was sent before"), "{}", changed.text);
+    assert!(changed.text.contains("eve@example.com") && hidden(&changed.text, "once") != once);
+    // Without a usable key, each form counts.
+    for once in ["", "short", &"x".repeat(256)] {
+        let mut pages = Pages::new(&server);
+        let made = pages.send("/console/sign-up", &signing_up("bob@example.com", once)).await;
+        assert!(made.status == 201 && made.text != one.text, "{}", made.text);
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_form_over_a_limit_keeps_what_was_typed(#[case] database: Database) {
+    let limits = "sign_in=1,sign_up=1";
+    let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", limits)]).await;
+    let mut pages = Pages::new(&server);
+    let credentials = [("email", "typed@example.com"), ("password", PASSWORD), ("next", "/console/join")];
+    let signs_up = signing_up("typed@example.com", "");
+    let forgot = [("email", "typed@example.com")];
+    let reset = [("token", "typed@example.com"), ("password", PASSWORD)];
+    assert_eq!(pages.send("/console/sign-in", &credentials).await.status, 401);
+    pages.send("/console/sign-up", &signs_up).await;
+    for (path, fields) in [
+        ("/console/sign-in", &credentials[..]),
+        ("/console/sign-up", &signs_up),
+        ("/console/forgot", &forgot),
+        ("/console/reset", &reset),
+    ] {
+        let seen = pages.send(path, fields).await;
+        assert!(seen.status == 429 && seen.text.contains("Try again in "), "{path} {} {}", seen.status, seen.text);
+        assert!(seen.text.contains("value=\"typed@example.com\"") && !seen.text.contains(PASSWORD), "{}", seen.text);
+        assert!(seen.retry_after.parse::<u32>().is_ok_and(|seconds| seconds > 0), "{path}");
+        let foreign = pages.send_from("https://evil.example", path, fields).await;
+        assert_eq!(foreign.status, 403, "{path}");
+    }
+    assert_eq!(server.mails().len(), 0);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_user_sets_a_password_by_forms(#[case] database: Database) {
+    let server = Server::start(database).await;
+    Human::sign_up(&server, ADA).await;
+    let mut pages = Pages::new(&server);
+    pages.send("/console/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
+    let wrong = pages.send("/console/forgot", &[("email", HOSTILE)]).await;
+    assert!(wrong.status == 400 && wrong.text.contains("Enter an email address"), "{}", wrong.text);
+    assert!(!wrong.text.contains("<script>alert"));
+    let nobody = pages.send("/console/forgot", &[("email", "nobody@example.com")]).await;
+    let asked = pages.send("/console/forgot", &[("email", ADA)]).await;
+    assert_eq!((nobody.status, asked.status), (202, 202));
+    assert_eq!(nobody.text.replace("nobody@", "ada@"), asked.text, "the page does not say who has an account");
+    let mails = server.wait_for_mails(1).await;
+    let link = mails[0].text.split_whitespace().find(|word| word.contains("/console/reset#")).unwrap();
+
+    for (code, password, status, says) in [
+        ("", "a new password", 400, "This code does not work"),
+        (HOSTILE, "a new password", 400, "This code does not work"),
+        ("Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "a new password", 400, "This code does not work"),
+        (link, "short", 400, "The password must be 10 to 128 characters long, got 5."),
+        (link, "a new password", 200, "Your password is set"),
+        (link, "a new password", 400, "This code does not work"),
+    ] {
+        let seen = pages.send("/console/reset", &[("token", code), ("password", password)]).await;
+        assert!(seen.status == status && seen.text.contains(says), "{code} {}", seen.text);
+        assert!(!seen.text.contains("<script>alert") && !seen.text.contains(password));
+        assert!(status == 200 || seen.text.contains(&format!("value=\"{code}\"")) || [HOSTILE, ""].contains(&code));
+    }
+    assert_eq!(pages.open("/console").await.location, "/console/sign-in", "all sessions have ended");
+    let entered = pages.send("/console/sign-in", &[("email", ADA), ("password", "a new password")]).await;
+    assert_eq!(entered.status, 303);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_user_joins_an_organization_by_forms(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let owner = server.client(&Human::sign_up(&server, "grace@example.com").await.token);
+    let bob = Human::sign_up(&server, "bob@example.com").await;
+    invite(&owner, "bob@example.com", "viewer").await.expect(201);
+    let token = token(&server, "bob@example.com", 1).await;
+    let mut pages = Pages::new(&server);
+    for typed in ["", HOSTILE, "a b", &"x".repeat(257)] {
+        let wrong = pages.send("/console/invitations", &[("token", typed)]).await;
+        assert!(wrong.status == 400 && wrong.text.contains("This code is incomplete"), "{}", wrong.text);
+        assert!(wrong.cookie.is_empty() && !wrong.text.contains("<script>alert"));
+    }
+    let foreign = pages.send_from("https://evil.example", "/console/invitations", &[("token", &token)]).await;
+    assert_eq!((foreign.status, &*foreign.cookie), (403, ""));
+    let opened = pages.send("/console/invitations", &[("token", &token)]).await;
+    assert_eq!((opened.status, &*opened.location), (303, "/console/join"));
+    assert!(opened.cookie.ends_with("; Path=/console; Max-Age=3600; HttpOnly; SameSite=Lax"), "{}", opened.cookie);
+    for path in ["/console/join", "/console/invitations"] {
+        assert!(!pages.open(path).await.text.contains(&token), "no page shows the token");
+    }
+    let first = pages.open("/console/join").await;
+    assert_eq!((first.status, &*first.location), (303, "/console/sign-in?next=%2Fconsole%2Fjoin"));
+
+    // Another user cannot accept it, and can sign in as somebody else.
+    member(&server, &owner, "eve@example.com", "viewer").await;
+    let credentials = |email| [("email", email), ("password", PASSWORD), ("next", "/console/join")];
+    let entered = pages.send("/console/sign-in", &credentials("eve@example.com")).await;
+    assert_eq!(entered.location, "/console/join");
+    for seen in [pages.open("/console/join").await, pages.send("/console/join", &[]).await] {
+        assert!(
+            seen.status == 403 && seen.text.contains("It was sent to another address than yours."),
+            "{}",
+            seen.text
+        );
+    }
+    let out = pages.send("/console/sign-out", &[("next", "/console/join")]).await;
+    assert_eq!(out.location, "/console/sign-in?next=%2Fconsole%2Fjoin");
+    let entered = pages.send("/console/sign-in", &credentials(&bob.email)).await;
+    assert_eq!(entered.location, "/console/join");
+    let page = pages.open("/console/join").await;
+    assert!(
+        page.status == 200 && page.text.contains("invited to the organization Engines as a viewer"),
+        "{}",
+        page.text
+    );
+    let foreign = pages.send_from("https://evil.example", "/console/join", &[]).await;
+    assert_eq!(foreign.status, 403);
+    let joined = pages.send("/console/join", &[]).await;
+    assert!(joined.status == 200 && joined.text.contains("Welcome to Engines"), "{}", joined.text);
+    assert!(!pages.cookies.contains_key("service_invitation"));
+    let (_, rest) = joined.text.split_once("action=\"/console/orgs/").unwrap();
+    let switched = pages.send(&format!("/console/orgs/{}", rest.split('"').next().unwrap()), &[]).await;
+    assert_eq!((switched.status, &*switched.location), (303, "/console"));
+    assert!(pages.open("/console").await.text.contains("a viewer."));
+    // Without the cookie, the page asks for the code. A used one is refused.
+    assert_eq!(pages.open("/console/join").await.location, "/console/invitations");
+    assert_eq!(pages.send("/console/join", &[]).await.location, "/console/invitations");
+    pages.send("/console/invitations", &[("token", &token)]).await;
+    let used = pages.open("/console/join").await;
+    assert!(used.status == 400 && used.text.contains("It is unknown, used, withdrawn"), "{}", used.text);
+    assert!(!pages.cookies.contains_key("service_invitation"), "it is of no more use");
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ async fn every_link_leads_to_a_page() {
         "/console/sign-in",
         "/console/sign-up",
         "/console/connections",
+        "/console/forgot",
         "/console/reset",
         "/docs/",
         "/docs/use/limits",

@@ -19,12 +19,12 @@ use crate::{
 const MEMBERS: &str = "/v1/auth/members";
 const ACCEPT: &str = "/v1/auth/invitations/accept";
 
-async fn invite(by: &Client, email: &str, role: &str) -> Answer {
+pub(crate) async fn invite(by: &Client, email: &str, role: &str) -> Answer {
     by.post(MEMBERS).json(json!({ "email": email, "role": role })).await
 }
 
 /// The token in the latest of `count` invitations to that address.
-async fn token(server: &Server, to: &str, count: usize) -> String {
+pub(crate) async fn token(server: &Server, to: &str, count: usize) -> String {
     for _ in 0..500 {
         let mut mails = server.mails();
         mails.retain(|mail| mail.to == to && mail.text.contains("/console/invitations#"));
@@ -377,39 +377,80 @@ async fn an_invited_person_joins_in_a_browser() {
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
     browser.goto(&link).await;
     browser.headed("Sign in to join").await;
-    assert!(!browser.url().await.contains('#'), "the token is removed from the address");
+    assert!(!browser.url().await.contains('#'), "the token is not in the address");
     fits(&browser).await;
 
     // Somebody without an account makes one. The first attempt has another address than the invitation.
-    browser.press_button("Create an account").await;
+    browser.click("a[href='/console/sign-up?next=/console/join']").await;
     browser.headed("Create an account").await;
     fits(&browser).await;
     for (field, text) in [("#email", "robert@example.com"), ("#name", "Bob"), ("#password", PASSWORD)] {
         browser.fill(field, text).await;
     }
-    browser.click("#terms").await;
+    browser.click("#accepted").await;
     browser.click("form button.primary").await;
-    browser.find(".alert").await;
-    assert!(browser.text(".alert").await.contains("use the address that received it"));
+    browser.wait_for_paragraph("The invitation was sent to another address. Use that one.").await;
     fits(&browser).await;
     browser.run("document.getElementById('email').value = ''").await;
     browser.fill("#email", "bob@example.com").await;
+    browser.fill("#password", PASSWORD).await;
     browser.click("form button.primary").await;
-    browser.headed("Join an organization").await;
-    assert!(browser.text("main").await.contains("You join as Bob (bob@example.com)"));
-    assert!(browser.is_at("h1").await, "the keyboard focus is on the new content");
+    browser.headed("Welcome to Kalends").await;
+    browser.click("a.primary").await;
+    browser.headed("Join Engines").await;
+    for says in ["invited to the organization Engines as a member", "You join as Bob (bob@example.com)"] {
+        assert!(browser.text("main").await.contains(says));
+    }
     fits(&browser).await;
-    browser.press_button("Join").await;
+    browser.click("form[action='/console/join'] button").await;
     browser.headed("Welcome to Engines").await;
     assert!(browser.text("main").await.contains("You are a member there."));
     assert_eq!(listed(&owner).await.0[1], pair("bob@example.com", "member"));
+    fits(&browser).await;
+    browser.click("button.primary").await;
+    browser.headed("Engines").await;
+    assert!(browser.text("main").await.contains("a member."));
 
     // A link is used once, and without its token it leads nowhere.
     browser.goto(&link).await;
-    browser.headed("Join an organization").await;
-    browser.press_button("Join").await;
     browser.headed("This invitation cannot be used").await;
-    let other = Visitor::new().open().await;
-    other.goto(&format!("{}/console/invitations", server.base_url())).await;
-    other.headed("This link is incomplete").await;
+    fits(&browser).await;
+    browser.goto(&format!("{}/console/invitations", server.base_url())).await;
+    browser.headed("Open your invitation").await;
+    fits(&browser).await;
+}
+
+#[tokio::test]
+async fn an_invited_person_joins_without_scripts_where_sign_up_is_closed_to_others() {
+    let mut server = Server::start(Database::Sqlite).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    invite(&server.client(&ada.token), "bob@example.com", "viewer").await.expect(201);
+    let token = token(&server, "bob@example.com", 1).await;
+    server.stop().await;
+    server.start_again(&[("KALENDS_SIGNUP", "invited")]).await;
+    let link = format!("{}/console/invitations#{token}", server.base_url());
+    let browser = Visitor::new().without_scripts().open().await;
+    browser.goto(&link).await;
+    browser.headed("Open your invitation").await;
+    browser.fill("#code", &link).await;
+    browser.click("button.primary").await;
+    browser.headed("Sign in to join").await;
+    browser.click("a[href='/console/sign-up?next=/console/join']").await;
+    browser.headed("Create an account").await;
+    for (field, text) in [("#email", "bob@example.com"), ("#name", "Bob"), ("#password", PASSWORD)] {
+        browser.fill(field, text).await;
+    }
+    browser.click("#accepted").await;
+    browser.click("form button.primary").await;
+    browser.headed("Welcome to Kalends").await;
+    browser.click("a.primary").await;
+    browser.headed("Join Engines").await;
+    browser.click("form[action='/console/sign-out'] button").await;
+    browser.headed("Sign in to join").await;
+    browser.fill("#email", "bob@example.com").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.primary").await;
+    browser.headed("Join Engines").await;
+    browser.click("form[action='/console/join'] button").await;
+    browser.headed("Welcome to Engines").await;
 }

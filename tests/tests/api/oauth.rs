@@ -484,10 +484,11 @@ async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] data
     let world = World::new(database).await;
     let base = world.server.base_url();
     let anybody = world.server.anonymous();
-    // The page offers every provider.
-    for page in ["connect", "connections", "reset"] {
-        let page_text = anybody.undescribed().get(format!("/console/{page}")).await.expect(200);
-        assert!(page_text.text().contains("data-providers=\"google microsoft\""), "{}", page_text.text());
+    // The page of the sign-in offers every provider, with the page to return to.
+    let page = anybody.undescribed().get("/console/sign-in?next=/console/join").await.expect(200);
+    for provider in ["google", "microsoft"] {
+        let way = format!("href=\"/v1/auth/oauth/{provider}?return_to=join\"");
+        assert!(page.text().contains(&way), "{}", page.text());
     }
     let way = async |query: &str| {
         let answer = anybody.get(format!("/v1/auth/oauth/google{query}")).await.expect(302);
@@ -499,11 +500,14 @@ async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] data
     assert_eq!(entered.header("location"), format!("{base}/console/connect"));
     let cookies: Vec<_> = entered.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
     assert!(cookies.iter().any(|line| line.starts_with("service_session=")), "{cookies:?}");
-    // A failed sign-in also returns to that page.
+    // A failed sign-in is explained, and continues to that page.
     let (begun, cookie) = way("?return_to=connections").await;
     let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
     let refused = world.answer(&path, &cookie).await.expect(302);
-    assert_eq!(refused.header("location"), format!("{base}/console/connections?sign_in_error=oauth_declined"));
+    assert_eq!(
+        refused.header("location"),
+        format!("{base}/console/sign-in?next=/console/connections&error=oauth_declined")
+    );
     anybody
         .get("/v1/auth/oauth/google?return_to=https://evil.example")
         .await

@@ -1,19 +1,23 @@
 //! The first page of the console, and its forms.
 
-use axum::{extract::RawQuery, response::Response};
+use axum::{
+    extract::{RawQuery, Request},
+    response::Response,
+};
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal};
 use kalends_web::{OtherOrganization, Overview};
 
 use super::{
-    places::{HOME, SIGN_IN},
+    places::{HOME, to_sign_in},
     shown::{because_of, page, wait},
 };
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, PathOf},
-    reply::{cookies, see_other},
+    extract::{Caller, PathOf, read_body},
+    pages::Fields,
+    reply::{cookies, see_other, with_cookie},
 };
 
 const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
@@ -61,7 +65,7 @@ pub(super) async fn resend(app: Service, caller: Caller) -> Result<Response, Api
         Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
             let problem = format!("No more emails can be sent at the moment. Try again in {}.", wait(retry_after));
             let page = render(&app, &caller.0, StatusCode::TOO_MANY_REQUESTS, false, Some(&problem)).await?;
-            Ok(because_of(refusal, page))
+            Ok(because_of(ApiError::from(refusal), page))
         }
         Err(error) => Err(error.into()),
     }
@@ -76,8 +80,9 @@ pub(super) async fn switch(app: Service, caller: Caller, id: PathOf<String>) -> 
     }
 }
 
-/// `POST /console/sign-out`
-pub(super) async fn sign_out(app: Service, caller: Caller) -> Result<Response, ApiError> {
+/// `POST /console/sign-out`. The form can name the page to which the next user continues.
+pub(super) async fn sign_out(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
+    let fields = Fields::read(&read_body(request.into_body()).await?);
     app.sign_out(&caller.0).await?;
-    Ok(see_other(SIGN_IN, Some(cookies(&app).clear())))
+    Ok(with_cookie(to_sign_in(fields.get("next"), None), &cookies(&app).clear()))
 }

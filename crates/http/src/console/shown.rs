@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::oauth::Provider;
-use kalends_app::{App, Refusal};
-use kalends_web::ProviderChoice;
+use kalends_app::App;
+use kalends_web::{Next, ProviderChoice};
 
 use crate::{error::ApiError, pages::html};
 
@@ -23,11 +23,18 @@ pub(crate) fn providers(app: &App) -> Vec<ProviderChoice> {
     app.sign_in_providers().into_iter().map(choice).collect()
 }
 
+/// Whether the page at which a user signs in or up offers to sign up. `invitation` is the token of the invitation that
+/// the user has opened, which may or may not be valid.
+pub(crate) fn admits(app: &App, next: Next, invitation: Option<&str>) -> bool {
+    let sign_ups = app.settings().sign_ups;
+    sign_ups.admits(false) || sign_ups.admits(next == Next::Join && invitation.is_some())
+}
+
 /// The page that shows why a form was refused. Like any refusal, it can be in the audit log, and says when to try again.
-pub(crate) fn because_of(refusal: Refusal, mut page: Response) -> Response {
-    let error = ApiError::from(refusal);
+pub(crate) fn because_of(error: impl Into<Arc<ApiError>>, mut page: Response) -> Response {
+    let error = error.into();
     error.add_retry_after(page.headers_mut());
-    page.extensions_mut().insert(Arc::new(error));
+    page.extensions_mut().insert(error);
     page
 }
 

@@ -1,24 +1,24 @@
 //! Signing in by a form.
 
+use std::sync::Arc;
+
 use axum::{
-    extract::{Query, Request},
+    extract::{Query, rejection::QueryRejection},
     response::Response,
 };
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Entrant, Refusal};
-use kalends_web::{SIGN_IN_ERRORS, SignIn};
+use kalends_web::{Next, SIGN_IN_ERRORS, SignIn};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    places::continued,
-    shown::{because_of, page, providers, wait},
+    form::{Sent, opened_invitation},
+    shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, read_body},
-    pages::Fields,
     reply::{cookies, see_other},
 };
 
@@ -37,34 +37,38 @@ pub(super) struct Asked {
 }
 
 /// `GET /console/sign-in`
-pub(super) async fn show(
-    app: Service,
-    asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
-) -> Response {
+pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<Asked>, QueryRejection>) -> Response {
     let asked = asked.map(|asked| asked.0).unwrap_or_default();
+    let next = Next::of(&asked.next);
     let problem = SIGN_IN_ERRORS.into_iter().find(|(code, _)| *code == asked.error).map(|(_, message)| message);
-    render(&app, StatusCode::OK, &asked.next, "", problem)
+    let may_sign_up = admits(&app, next, opened_invitation(&headers).as_deref());
+    render(&app, StatusCode::OK, SignIn { next, email: "", problem, providers: &[], may_sign_up })
 }
 
-fn render(app: &App, status: StatusCode, next: &str, email: &str, problem: Option<&str>) -> Response {
-    let may_sign_up = app.settings().sign_ups.admits(false);
-    page(status, SignIn { next: continued(next), email, problem, providers: &providers(app), may_sign_up }.html())
+fn render(app: &App, status: StatusCode, shown: SignIn<'_>) -> Response {
+    page(status, SignIn { providers: &providers(app), ..shown }.html())
 }
 
 /// `POST /console/sign-in`
-pub(super) async fn submit(app: Service, called: Anonymous, request: Request) -> Result<Response, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
-    let (next, email) = (fields.get("next"), fields.get("email").trim());
-    let again = |status, problem| render(&app, status, next, email, Some(problem));
-    let credentials = wire::SignIn { email: email.to_owned(), password: fields.get("password").to_owned() };
+pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiError> {
+    let (next, email) = (Next::of(sent.fields.get("next")), sent.fields.get("email").trim());
+    let may_sign_up = admits(&app, next, sent.invitation.as_deref());
+    let again = |status, problem: &str| {
+        render(&app, status, SignIn { next, email, problem: Some(problem), providers: &[], may_sign_up })
+    };
+    let too_fast = |error: Arc<ApiError>, retry_after| {
+        let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));
+        because_of(error, again(StatusCode::TOO_MANY_REQUESTS, &problem))
+    };
+    if let Some(exceeded) = sent.exceeded {
+        return Ok(too_fast(exceeded.error, exceeded.retry_after));
+    }
+    let credentials = wire::SignIn { email: email.to_owned(), password: sent.fields.get("password").to_owned() };
     let Ok((address, password)) = credentials.parse() else { return Ok(again(StatusCode::BAD_REQUEST, NO_ADDRESS)) };
-    match app.0.sign_in(&called.0, &Entrant { email: address, password }).await {
-        Ok(begun) => Ok(see_other(continued(next), Some(cookies(&app).set(&begun.token)))),
+    match app.0.sign_in(&sent.called, &Entrant { email: address, password }).await {
+        Ok(begun) => Ok(see_other(next.path(), Some(cookies(&app).set(&begun.token)))),
         Err(Refusal::WrongPassword) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
-        Err(refusal @ Refusal::TooFast { retry_after, .. }) => {
-            let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));
-            Ok(because_of(refusal, again(StatusCode::TOO_MANY_REQUESTS, &problem)))
-        }
+        Err(refusal @ Refusal::TooFast { retry_after, .. }) => Ok(too_fast(Arc::new(refusal.into()), retry_after)),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,56 +1,88 @@
 //! Signing up by a form.
 
 use axum::{
-    extract::Request,
+    extract::{Query, rejection::QueryRejection},
     response::{IntoResponse as _, Response},
 };
-use http::StatusCode;
-use kalends_app::{App, Refusal};
+use http::{HeaderMap, StatusCode};
+use kalends_accounts::MemberError;
+use kalends_app::{Answer, App, Refusal};
 use kalends_kernel::FieldErrors;
-use kalends_web::{Href, SignUp, SignUpGiven, SignedUp};
+use kalends_web::{Href, Next, SignUp, SignUpGiven, SignedUp};
 use kalends_wire as wire;
+use serde::Deserialize;
 
-use super::shown::{because_of, page, providers, wait};
+use super::{
+    form::{Sent, new_once, opened_invitation},
+    shown::{admits, because_of, page, providers, wait},
+};
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, read_body},
-    pages::Fields,
     reply::{cookies, with_cookie},
 };
 
 const TAKEN: &str = "An account already uses this address. Sign in, or set its password by email.";
 const STALE: &str = "The terms have changed. Read and accept the new ones.";
 const NOT_ACCEPTED: &str = "Accept the terms to create an account.";
+const NOT_INVITED: &str = "The invitation is unknown, used, withdrawn or more than 7 days old. Ask for another one.";
+const OTHER_ADDRESS: &str = "The invitation was sent to another address. Use that one.";
+const SENT_BEFORE: &str =
+    "This form was sent before, with other entries. Sign in if you have an account now, or send it again.";
 const WAITING: &str = "This address is on the waiting list. We will email you when it is admitted.";
 
-/// `GET /console/sign-up`
-pub(super) async fn show(app: Service) -> Response {
-    render(&app, StatusCode::OK, &SignUpGiven::default(), None, &[])
+/// What the address of the page says.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    /// The path to continue to.
+    #[serde(default)]
+    next: String,
 }
 
-fn render(
-    app: &App,
-    status: StatusCode,
-    given: &SignUpGiven,
-    problem: Option<&str>,
-    problems: &[(String, String)],
-) -> Response {
-    let settings = app.settings();
-    // The configuration checks that the address is one of a page.
-    let terms = Href::new(settings.terms.url.clone()).or_else(|| Href::new("/terms"));
-    let Some(terms) = terms else { return ApiError::Internal.into_response() };
-    let sign_up = SignUp {
-        is_open: settings.sign_ups.admits(false),
-        admits_invited: settings.sign_ups.admits(true),
-        terms_version: &settings.terms.version,
-        terms,
-        providers: &providers(app),
-        given,
-        problem,
-        problems,
-    };
-    page(status, sign_up.html())
+/// `GET /console/sign-up`
+pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<Asked>, QueryRejection>) -> Response {
+    let next = Next::of(&asked.map(|asked| asked.0).unwrap_or_default().next);
+    let is_open = admits(&app, next, opened_invitation(&headers).as_deref());
+    let form = Form { app: &app, next, is_open };
+    form.render(StatusCode::OK, &SignUpGiven::default(), None, &[])
+}
+
+/// The form that a person sees.
+#[derive(Clone, Copy)]
+struct Form<'a> {
+    app: &'a App,
+    /// What the person continues to.
+    next: Next,
+    /// Whether the person may be able to sign up.
+    is_open: bool,
+}
+
+impl Form<'_> {
+    fn render(
+        self,
+        status: StatusCode,
+        given: &SignUpGiven,
+        problem: Option<&str>,
+        problems: &[(String, String)],
+    ) -> Response {
+        let settings = self.app.settings();
+        // The configuration checks that the address is one of a page.
+        let terms = Href::new(settings.terms.url.clone()).or_else(|| Href::new("/terms"));
+        let Some(terms) = terms else { return ApiError::Internal.into_response() };
+        let sign_up = SignUp {
+            next: self.next,
+            once: &new_once(self.app.entropy()),
+            is_open: self.is_open,
+            admits_invited: settings.sign_ups.admits(true),
+            terms_version: &settings.terms.version,
+            terms,
+            providers: &providers(self.app),
+            given,
+            problem,
+            problems,
+        };
+        page(status, sign_up.html())
+    }
 }
 
 /// The label of each field, as the beginning of a sentence about it.
@@ -73,24 +105,60 @@ fn about_fields(errors: &FieldErrors) -> Vec<(String, String)> {
     errors.iter().map(|error| sentence(&error.param, &error.message)).collect()
 }
 
+/// The part of the answer to a sign-up that the page shows.
+#[derive(Deserialize)]
+struct Made {
+    org: MadeOrg,
+    user: MadeUser,
+    api_key: String,
+}
+
+#[derive(Deserialize)]
+struct MadeOrg {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct MadeUser {
+    email: String,
+    email_verified_at: Option<String>,
+}
+
+/// The page that shows the key. A form that is sent twice gets it twice, but only the first answer begins a session.
+fn signed_up(app: &App, next: Next, answer: &Answer) -> Result<Response, ApiError> {
+    let made: Made =
+        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
+    let asks = app.settings().email_proof && made.user.email_verified_at.is_none();
+    let asked = Some(&*made.user.email).filter(|_| asks);
+    let shown = SignedUp { next, organization: &made.org.name, key: &made.api_key, asked };
+    Ok(page(StatusCode::CREATED, shown.html()))
+}
+
 /// `POST /console/sign-up`
-pub(super) async fn submit(app: Service, called: Anonymous, request: Request) -> Result<Response, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
-    let text = |name: &str| fields.get(name).trim().to_owned();
+pub(super) async fn submit(app: Service, mut sent: Sent) -> Result<Response, ApiError> {
+    let next = Next::of(sent.fields.get("next"));
+    let text = |name: &str| sent.fields.get(name).trim().to_owned();
     let given = SignUpGiven {
         email: text("email"),
         name: text("name"),
         org_name: text("org_name"),
         accepted: !text("accepted").is_empty(),
     };
-    let wrong = |status, problems: &[(String, String)]| Ok(render(&app, status, &given, None, problems));
+    let invitation = sent.invitation.clone().filter(|_| next == Next::Join);
+    let form = Form { app: &app, next, is_open: admits(&app, next, invitation.as_deref()) };
+    let stopped = |status, problem: &str| form.render(status, &given, Some(problem), &[]);
+    let wrong = |status, problems: &[(String, String)]| Ok(form.render(status, &given, None, problems));
+    if let Some(exceeded) = sent.exceeded {
+        let problem = format!("Too many accounts were created here. Try again in {}.", wait(exceeded.retry_after));
+        return Ok(because_of(exceeded.error, stopped(StatusCode::TOO_MANY_REQUESTS, &problem)));
+    }
     let body = wire::ConsoleSignUp {
         email: given.email.clone(),
-        password: fields.get("password").to_owned(),
+        password: sent.fields.get("password").to_owned(),
         name: given.name.clone(),
         org_name: Some(given.org_name.clone()).filter(|name| !name.is_empty()),
         tos_version: text("tos_version"),
-        invitation_token: None,
+        invitation_token: invitation,
     };
     let new = match body.parse() {
         Ok(new) => new,
@@ -99,30 +167,37 @@ pub(super) async fn submit(app: Service, called: Anonymous, request: Request) ->
     if !given.accepted {
         return wrong(StatusCode::BAD_REQUEST, &[("accepted".to_owned(), NOT_ACCEPTED.to_owned())]);
     }
-    match app.console_sign_up(&called.0, new).await {
+    let _running = match sent.begin(&app).await {
+        Ok((_, Some(earlier))) => return signed_up(&app, next, &earlier),
+        Ok((running, None)) => running,
+        Err(Refusal::IdempotencyMismatch) => return Ok(stopped(StatusCode::CONFLICT, SENT_BEFORE)),
+        Err(error) => return Err(error.into()),
+    };
+    match app.console_sign_up(&sent.called, new).await {
         Ok(begun) => {
-            let made = &begun.answered.resource;
-            let asks = app.settings().email_proof && made.user.email_verified_at.is_none();
-            let shown = SignedUp {
-                organization: &made.org.name,
-                key: &made.api_key,
-                asked: Some(made.user.email.as_str()).filter(|_| asks),
-            };
-            Ok(with_cookie(page(StatusCode::CREATED, shown.html()), &cookies(&app).set(&begun.token)))
+            let shown = signed_up(&app, next, &begun.answered.answer)?;
+            Ok(with_cookie(shown, &cookies(&app).set(&begun.token)))
         }
         Err(Refusal::EmailTaken) => wrong(StatusCode::CONFLICT, &[("email".to_owned(), TAKEN.to_owned())]),
+        Err(Refusal::Invalid(errors)) if errors.iter().any(|error| error.param == "invitation_token") => {
+            Ok(stopped(StatusCode::BAD_REQUEST, NOT_INVITED))
+        }
         Err(Refusal::Invalid(errors)) => wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
+        Err(Refusal::Member(MemberError::OtherAddress)) => {
+            wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), OTHER_ADDRESS.to_owned())])
+        }
         Err(Refusal::StaleTerms(_)) => {
             let given = SignUpGiven { accepted: false, ..given };
             let problem = [("accepted".to_owned(), STALE.to_owned())];
-            Ok(render(&app, StatusCode::CONFLICT, &given, None, &problem))
+            Ok(form.render(StatusCode::CONFLICT, &given, None, &problem))
         }
         Err(Refusal::Waitlisted) => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),
-        Err(Refusal::SignUpClosed) => Ok(render(&app, StatusCode::FORBIDDEN, &given, None, &[])),
+        Err(Refusal::SignUpClosed) => {
+            Ok(Form { is_open: false, ..form }.render(StatusCode::FORBIDDEN, &given, None, &[]))
+        }
         Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
             let problem = format!("Too many people signed up. Try again in {}.", wait(retry_after));
-            let page = render(&app, StatusCode::TOO_MANY_REQUESTS, &given, Some(&problem), &[]);
-            Ok(because_of(refusal, page))
+            Ok(because_of(ApiError::from(refusal), stopped(StatusCode::TOO_MANY_REQUESTS, &problem)))
         }
         Err(error) => Err(error.into()),
     }

@@ -6,10 +6,11 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Form, Given, Home, Href,
-    Invitation, InvitationState, Limits, Moving, Notice, OtherOrganization, Overview, Page, PageQuery, Path, Picker,
-    PlanOffer, Plans, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Revocation, RevocationState,
-    SignIn, SignUp, SignUpGiven, SignedUp, Taken, Terms, Verification, VerificationState,
+    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Forgot, Forgotten, Form,
+    Given, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits, Moving, Next, Notice,
+    OtherOrganization, Overview, Page, PageQuery, PasswordSet, Path, Picker, PlanOffer, Plans, ProviderChoice, Reader,
+    Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, SignIn, SignUp, SignUpGiven,
+    SignedUp, Taken, Terms, Verification, VerificationState,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -182,9 +183,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
     let providers = [ProviderChoice { name: "google", title: "Google" }];
-    let sign_in = |problem| {
-        SignIn { next: "/console/connect", email: text, problem, providers: &providers, may_sign_up: true }.html()
-    };
+    let sign_in =
+        |problem| SignIn { next: Next::Connect, email: text, problem, providers: &providers, may_sign_up: true }.html();
     let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
     let wrong: Vec<_> =
         ["email", "name", "org_name", "password"].map(|field| (field.to_owned(), text.to_owned())).into();
@@ -192,6 +192,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         let terms = Href::new("/terms").unwrap();
         let problem = Some(text).filter(|_| !problems.is_empty());
         SignUp {
+            next: Next::Join,
+            once: text,
             is_open,
             admits_invited: true,
             terms_version: text,
@@ -220,6 +222,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     };
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
+    let forgot = Forgot { email: text, wrong: None, problem: None };
+    let join = |state| Join { name: text, email: text, state }.html();
     let pages = vec![
         ("replies", replies.html()),
         ("replies, agreed", Replies { state: RepliesState::Agreed, ..replies.clone() }.html()),
@@ -271,7 +275,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-up", sign_up(true, &[])),
         ("sign-up, wrong", sign_up(true, &wrong)),
         ("sign-up, closed", sign_up(false, &[])),
-        ("signed up", SignedUp { organization: text, key: text, asked: Some(text) }.html()),
+        ("signed up", SignedUp { next: Next::Home, organization: text, key: text, asked: Some(text) }.html()),
         ("overview", overview(&[], false)),
         ("overview, asking", overview(&others, true)),
         ("verification", verification(VerificationState::Asks { wrong: None })),
@@ -285,9 +289,22 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("no console page", Notice::NoConsolePage.html(reader, None)),
         ("not accepted", Notice::NotAccepted.html(reader, None)),
         ("other address", Notice::OtherAddress { address: text }.html(reader, None)),
-        ("connect", Console::Connect.html(&["google", "microsoft"])),
-        ("connections", Console::Connections.html(&[])),
-        ("reset", Console::Reset.html(&["google"])),
+        ("forgot", forgot.html()),
+        ("forgot, wrong", Forgot { wrong: Some(text), ..forgot }.html()),
+        ("forgot, too often", Forgot { problem: Some(text), ..forgot }.html()),
+        ("forgotten", Forgotten { email: text }.html()),
+        ("reset", Reset::default().html()),
+        ("reset, wrong", Reset { code: text, wrong: true, ..Reset::default() }.html()),
+        ("reset, short", Reset { code: text, wrong_password: Some(text), problem: Some(text), wrong: false }.html()),
+        ("password set", PasswordSet.html()),
+        ("invited", Invited { wrong: None }.html()),
+        ("invited, wrong", Invited { wrong: Some(text) }.html()),
+        ("join", join(JoinState::Invited { organization: text, role: "viewer" })),
+        ("join, refused", join(JoinState::Refused { reason: text, for_another: true })),
+        ("join, used", join(JoinState::Refused { reason: text, for_another: false })),
+        ("joined", join(JoinState::Joined { id: text, organization: text, role: "admin" })),
+        ("connect", Console::Connect.html()),
+        ("connections", Console::Connections.html()),
     ];
     let address = Href::new("https://cal.example/book/kq7d").unwrap();
     let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };

@@ -18,8 +18,8 @@ use crate::{
 /// `oauth_declined`, `oauth_failed`, `provider_unavailable`, `email_not_verified` (the address is known, but the
 /// provider does not vouch for it: sign in as before), `tos_version_required`, `tos_version_stale`,
 /// `account_waitlisted`, `rate_limited` or `signup_closed` (this server does not let everybody sign up). If the sign-in
-/// started with `return_to`, the redirect leads to that page, with `?sign_in_error=` instead. Additional parameters of
-/// the provider are ignored.
+/// started with `return_to`, the redirect leads to that page or, on failure, to the sign-in that continues there.
+/// Additional parameters of the provider are ignored.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}/callback",
@@ -35,13 +35,20 @@ pub(crate) async fn callback(
     answer: FromProvider,
 ) -> Result<Elsewhere, ApiError> {
     let console = &app.settings().console_url;
-    let (console, error) = match answer.callback().state.and_then(ReturnTo::of_state) {
-        Some(page) => (&format!("{console}/{}", page.as_str()), "sign_in_error"),
-        None => (console, "error"),
-    };
+    let page = answer.callback().state.and_then(ReturnTo::of_state).map(ReturnTo::as_str);
     let (location, session) = match app.end_oauth(&request.0, &provider.0, answer.callback()).await? {
-        OauthEnded::SignedIn { token } => (console.clone(), Some(cookies(&app).set(&token))),
-        OauthEnded::Failed(failure) => (format!("{console}?{error}={}", failure.as_str()), None),
+        OauthEnded::SignedIn { token } => {
+            let location = page.map_or_else(|| console.clone(), |page| format!("{console}/{page}"));
+            (location, Some(cookies(&app).set(&token)))
+        }
+        OauthEnded::Failed(failure) => {
+            let error = failure.as_str();
+            let location = match page {
+                Some(page) => format!("{console}/sign-in?next=/console/{page}&error={error}"),
+                None => format!("{console}?error={error}"),
+            };
+            (location, None)
+        }
     };
     let state = answer.is_ours().then(|| cookies(&app).clear_state());
     let cookies = session.into_iter().chain(state).collect();

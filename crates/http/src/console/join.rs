@@ -1,0 +1,93 @@
+//! Joining an organization by forms.
+//!
+//! The link of an invitation has the token in its fragment, which no browser sends. A form takes it from there, and a
+//! cookie keeps it while its holder signs in or up.
+
+use axum::{extract::Request, response::Response};
+use http::{HeaderMap, StatusCode};
+use kalends_accounts::MemberError;
+use kalends_app::{Actor, App, Refusal};
+use kalends_web::{Invited, Join, JoinState};
+
+use super::{
+    form::opened_invitation,
+    places::{INVITATIONS, JOIN},
+    shown::page,
+};
+use crate::{
+    Service,
+    enter::provenance,
+    error::ApiError,
+    extract::{Caller, read_body},
+    pages::{Fields, mailed_code},
+    reply::{cookies, see_other, with_cookie},
+};
+
+/// `GET /console/invitations`
+pub(super) async fn ask() -> Response {
+    page(StatusCode::OK, Invited { wrong: None }.html())
+}
+
+/// `POST /console/invitations`. It only keeps the token, whatever it is, so it is no operation.
+pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
+    app.admit_entrant(provenance(request.headers()))?;
+    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let typed = fields.get("token").trim();
+    match cookies(&app).set_invitation(&mailed_code(typed)) {
+        Some(cookie) => Ok(see_other(JOIN, Some(cookie))),
+        None => Ok(page(StatusCode::BAD_REQUEST, Invited { wrong: Some(typed) }.html())),
+    }
+}
+
+/// `GET /console/join`
+pub(super) async fn show(app: Service, caller: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+    let Some(token) = opened_invitation(&headers) else { return Ok(see_other(INVITATIONS, None)) };
+    match app.invitation_to(&caller.0, &token).await {
+        Ok(invitation) => {
+            let state = JoinState::Invited { organization: &invitation.organization, role: invitation.role.as_str() };
+            render(&app, &caller.0, StatusCode::OK, state).await
+        }
+        Err(refusal) => refused(&app, &caller.0, refusal).await,
+    }
+}
+
+/// `POST /console/join`
+pub(super) async fn accept(app: Service, caller: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+    let Some(token) = opened_invitation(&headers) else { return Ok(see_other(INVITATIONS, None)) };
+    match app.accept_invitation(&caller.0, &token).await {
+        Ok(joined) => {
+            let (org, role) = (&joined.resource.org, joined.resource.role);
+            let id = org.id.to_string();
+            let state = JoinState::Joined { id: &id, organization: &org.name, role };
+            let shown = render(&app, &caller.0, StatusCode::OK, state).await?;
+            Ok(with_cookie(shown, &cookies(&app).clear_invitation()))
+        }
+        Err(refusal) => refused(&app, &caller.0, refusal).await,
+    }
+}
+
+/// The page that says why the caller cannot accept the invitation. An invitation for another account is kept.
+async fn refused(app: &App, actor: &Actor, refusal: Refusal) -> Result<Response, ApiError> {
+    let said = match &refusal {
+        Refusal::Invalid(_) => {
+            Some(("It is unknown, used, withdrawn or more than 7 days old. Ask for another one.", false))
+        }
+        Refusal::Member(MemberError::OtherAddress) => {
+            Some(("It was sent to another address than yours. Sign in with the address that received it.", true))
+        }
+        Refusal::Member(MemberError::AlreadyMember) => Some(("You belong to this organization already.", false)),
+        Refusal::Member(MemberError::TooManyMemberships) => {
+            Some(("You belong to as many organizations as a user can. Leave one first.", true))
+        }
+        _ => None,
+    };
+    let error = ApiError::from(refusal);
+    let Some((reason, for_another)) = said else { return Err(error) };
+    let shown = render(app, actor, error.status(), JoinState::Refused { reason, for_another }).await?;
+    Ok(if for_another { shown } else { with_cookie(shown, &cookies(app).clear_invitation()) })
+}
+
+async fn render(app: &App, actor: &Actor, status: StatusCode, state: JoinState<'_>) -> Result<Response, ApiError> {
+    let me = app.me(actor).await?;
+    Ok(page(status, Join { name: &me.user.name, email: &me.user.email, state }.html()))
+}
