@@ -42,31 +42,43 @@ pub enum Provider {
     Google,
     /// Microsoft.
     Microsoft,
+    /// The OpenID Connect provider that the operator chose. Users only sign in with it; it has no calendars.
+    Oidc,
 }
 
 impl Provider {
     /// Every provider.
-    pub const ALL: [Self; 2] = [Self::Google, Self::Microsoft];
+    pub const ALL: [Self; 3] = [Self::Google, Self::Microsoft, Self::Oidc];
+
+    /// The providers whose calendars users can connect.
+    pub const CALENDARS: [Self; 2] = [Self::Google, Self::Microsoft];
 
     /// The name in `GET /v1/auth/oauth/:provider` and in stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Google => "google",
             Self::Microsoft => "microsoft",
+            Self::Oidc => "oidc",
         }
     }
 
-    /// The name to show to users.
+    /// The name to show to users, unless the operator chose another one.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Google => "Google",
             Self::Microsoft => "Microsoft",
+            Self::Oidc => "single sign-on",
         }
     }
 
     /// The provider with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
+    }
+
+    /// The provider with that name, if users can connect its calendars.
+    pub fn of_calendars(name: &str) -> Option<Self> {
+        Self::CALENDARS.into_iter().find(|provider| provider.as_str() == name)
     }
 }
 
@@ -90,8 +102,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// Whether `issuer` is an issuer of this provider. Google may write its issuer without the scheme.
+    /// Whether `issuer` is an issuer of this provider. Google may write its issuer without the scheme. An operator's own
+    /// provider has exactly one issuer (OpenID Connect Core section 3.1.3.7, point 2).
     pub fn is_issuer(&self, issuer: &str) -> bool {
+        if self.provider == Provider::Oidc {
+            return self.issuer == issuer;
+        }
         if self.provider == Provider::Google && self.issuer.strip_prefix("https://") == Some(issuer) {
             return true;
         }
@@ -379,7 +395,7 @@ pub struct IdentityClaims {
     pub nonce: Option<String>,
     /// `email`.
     pub email: Option<String>,
-    /// Whether the provider vouches for the address: Google's `email_verified`, Microsoft's `xms_edov`.
+    /// Whether the provider vouches for the address: `email_verified`, or Microsoft's `xms_edov`.
     pub email_verified: bool,
     /// `name`.
     pub name: Option<String>,
@@ -780,6 +796,20 @@ mod tests {
         assert_eq!(client.is_issuer(issuer), known);
     }
 
+    #[rstest]
+    #[case::the_one("https://a.example/realm", "https://a.example/realm", true)]
+    #[case::a_slash_more("https://a.example/realm", "https://a.example/realm/", false)]
+    #[case::no_scheme("https://a.example/realm", "a.example/realm", false)]
+    #[case::no_tenant("https://a.example/{tenantid}/v2", "https://a.example/b/v2", false)]
+    fn the_issuer_of_an_own_provider_is_compared_exactly(
+        #[case] of_client: &str,
+        #[case] issuer: &str,
+        #[case] known: bool,
+    ) {
+        let client = Client { issuer: of_client.to_owned(), ..client(Provider::Oidc) };
+        assert_eq!(client.is_issuer(issuer), known);
+    }
+
     #[test]
     fn the_first_proof_of_an_address_removes_the_password() {
         use crate::PasswordHash;
@@ -829,5 +859,14 @@ mod tests {
             assert_eq!(Provider::from_name(provider.as_str()), Some(provider));
         }
         assert_eq!(Provider::from_name("apple"), None);
+    }
+
+    #[test]
+    fn an_own_provider_has_no_calendars() {
+        for provider in Provider::ALL {
+            let expected = (provider != Provider::Oidc).then_some(provider);
+            assert_eq!(Provider::of_calendars(provider.as_str()), expected);
+        }
+        assert_eq!(Provider::of_calendars("apple"), None);
     }
 }

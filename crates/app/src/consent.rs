@@ -136,7 +136,8 @@ fn unread(request: &Request, provider: Provider, error: &ProviderError) -> Conse
 
 impl App {
     fn calendar_client(&self, provider: &str) -> Result<&Client, Refusal> {
-        let client = Provider::from_name(provider).and_then(|provider| self.parts.calendar_providers.client(provider));
+        let client =
+            Provider::of_calendars(provider).and_then(|provider| self.parts.calendar_providers.client(provider));
         client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, provider))
     }
 

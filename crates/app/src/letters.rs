@@ -355,11 +355,11 @@ pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, p
 }
 
 /// The first sign-in that verified the address replaced all earlier ways to sign in.
-pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url: &str) -> Mail {
+pub(crate) fn provider_took_over(to: &Email, provider: &Foreign, console_url: &str) -> Mail {
     Letter {
         subject: "Your Kalends account has a new way to sign in".into(),
         parts: vec![
-            Part::Says(Words::new("you signed in to Kalends with ").and(provider).and(
+            Part::Says(Words::new("you signed in to Kalends with ").foreign(provider).and(
                 ", which has verified this address. It is the first proof that the address is yours. Anyone who used it \
                  here before was signed out, and their password, their other ways to sign in and all API keys no longer \
                  work. Create new keys in the console at",
@@ -376,11 +376,11 @@ pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url
 }
 
 /// Another provider can be used to sign in to an account.
-pub(crate) fn provider_added(to: &Email, provider: &'static str, console_url: &str) -> Mail {
+pub(crate) fn provider_added(to: &Email, provider: &Foreign, console_url: &str) -> Mail {
     Letter {
         subject: "Your Kalends account has a new way to sign in".into(),
         parts: vec![
-            Part::Says(Words::new("somebody signed in to Kalends with ").and(provider).and(
+            Part::Says(Words::new("somebody signed in to Kalends with ").foreign(provider).and(
                 ", which has verified this address. You can sign in this way from now on, in addition to the ways that \
                  worked before. If this was not you, somebody else may be reading your mail: secure your mailbox, and \
                  check the account in the console at",

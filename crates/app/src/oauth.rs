@@ -14,7 +14,7 @@ use kalends_accounts::{
     },
     open_account,
 };
-use kalends_kernel::{OrgId, StoreError, UserId};
+use kalends_kernel::{Foreign, OrgId, StoreError, UserId};
 
 use crate::{
     App, ChangeSet, Missing, Refusal, Request,
@@ -22,16 +22,21 @@ use crate::{
     attempt::{Attempt, retry_stale},
     audit::{By, Subject},
     letters,
-    ports::ExchangeError,
+    ports::{ExchangeError, OfferedProvider},
 };
 
 /// The beginning of an attempt to sign in.
 #[derive(Clone, PartialEq, Eq)]
-pub struct OauthBegun {
-    /// The URL that the browser is redirected to.
-    pub location: String,
-    /// The value of the browser's cookie.
-    pub state: String,
+pub enum OauthBegun {
+    /// The browser continues at the provider.
+    AtProvider {
+        /// The URL that the browser is redirected to.
+        location: String,
+        /// The value of the browser's cookie.
+        state: String,
+    },
+    /// There is no attempt.
+    Failed(OauthFailure),
 }
 
 /// The outcome of an attempt to sign in.
@@ -131,34 +136,56 @@ pub(crate) fn plain(error: &str) -> String {
 type Entered = Result<String, OauthFailure>;
 
 impl App {
-    fn sign_in_client(&self, provider: &str) -> Result<&Client, Refusal> {
-        let client = Provider::from_name(provider).and_then(|provider| self.parts.providers.client(provider));
-        client.ok_or_else(|| Refusal::missing(Missing::Provider, provider))
+    /// The service's client at the provider of that name, or why nobody can sign in there at present.
+    async fn sign_in_client(&self, provider: &str) -> Result<Result<Client, OauthFailure>, Refusal> {
+        let missing = || Refusal::missing(Missing::Provider, provider);
+        let known = Provider::from_name(provider).ok_or_else(missing)?;
+        match self.parts.providers.client(known).await {
+            Ok(client) => client.map(Ok).ok_or_else(missing),
+            Err(error) => {
+                tracing::warn!(
+                    provider = known.as_str(),
+                    error = &error as &dyn std::error::Error,
+                    "nobody can sign in with a provider"
+                );
+                Ok(Err(OauthFailure::Unavailable))
+            }
+        }
     }
 
     /// The providers that users can sign in with.
-    pub fn sign_in_providers(&self) -> Vec<Provider> {
-        Provider::ALL.into_iter().filter(|provider| self.parts.providers.client(*provider).is_some()).collect()
+    pub fn sign_in_providers(&self) -> &[OfferedProvider] {
+        self.parts.providers.offered()
+    }
+
+    /// The name by which people know a provider.
+    fn title_of(&self, provider: Provider) -> &str {
+        let offered = self.sign_in_providers().iter().find(|offered| offered.provider == provider);
+        offered.map_or_else(|| provider.title(), |offered| offered.title.as_str())
     }
 
     /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the user accepts if
     /// they are new. `page` is the page to return to instead of the console.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a provider that is not configured.
+    /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
     pub async fn begin_oauth(
         &self,
         provider: &str,
         terms: Option<String>,
         page: Option<ReturnTo>,
     ) -> Result<OauthBegun, Refusal> {
-        let client = self.sign_in_client(provider)?;
-        let mut begun = OauthAttempt::begin(client, terms, self.now(), self.entropy());
+        let client = match self.sign_in_client(provider).await? {
+            Ok(client) => client,
+            Err(failure) => return Ok(OauthBegun::Failed(failure)),
+        };
+        let mut begun = OauthAttempt::begin(&client, terms, self.now(), self.entropy());
         if let Some(page) = page {
             begun = begun.returning_to(page);
         }
         self.parts.store.keep_attempt(&begun.attempt).await?;
-        Ok(OauthBegun { location: begun.authorization_url(client, SIGN_IN_SCOPES).into(), state: begun.state })
+        let location = begun.authorization_url(&client, SIGN_IN_SCOPES).into();
+        Ok(OauthBegun::AtProvider { location, state: begun.state })
     }
 
     /// Completes an attempt with the callback that the browser brings.
@@ -171,7 +198,10 @@ impl App {
         provider: &str,
         callback: Callback<'_>,
     ) -> Result<OauthEnded, Refusal> {
-        let client = self.sign_in_client(provider)?;
+        let client = match self.sign_in_client(provider).await? {
+            Ok(client) => client,
+            Err(failure) => return Ok(OauthEnded::Failed(failure)),
+        };
         let attempt = match callback.state {
             Some(state) => self.parts.store.use_attempt(TokenHash::of(state)).await?,
             None => None,
@@ -181,7 +211,7 @@ impl App {
             Ok(OauthEnded::Failed(failure))
         };
         let reported = callback.error.map(plain);
-        let token_request = match callback.check(attempt.as_ref(), client, self.now()) {
+        let token_request = match callback.check(attempt.as_ref(), &client, self.now()) {
             Ok(token_request) => token_request,
             Err(error @ OauthError::Provider) => {
                 let reported = reported.as_deref().unwrap_or_default();
@@ -202,7 +232,7 @@ impl App {
                 return failed(OauthFailure::Unavailable, &error);
             }
         };
-        let identity = match claims.check(&attempt, client, self.now()) {
+        let identity = match claims.check(&attempt, &client, self.now()) {
             Ok(identity) => identity,
             Err(error) => return failed(error.into(), &error),
         };
@@ -272,11 +302,12 @@ impl App {
                 let entered = unless_taken(self.open(request, &linking.user, changes).await)?;
                 self.commit_revocations(org, revocations).await?;
                 if entered.is_ok() {
-                    let (provider, console) = (identity.provider.title(), &self.parts.settings.console_url);
+                    let provider = Foreign::new(self.title_of(identity.provider));
+                    let console = &self.parts.settings.console_url;
                     drop(self.post(if linking.first_proof {
-                        letters::provider_took_over(&address, provider, console)
+                        letters::provider_took_over(&address, &provider, console)
                     } else {
-                        letters::provider_added(&address, provider, console)
+                        letters::provider_added(&address, &provider, console)
                     }));
                 }
                 Ok(entered)

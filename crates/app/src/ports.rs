@@ -622,14 +622,31 @@ pub enum ExchangeError {
     Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// A provider that users can sign in with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedProvider {
+    /// The provider.
+    pub provider: Provider,
+    /// The name that people know.
+    pub title: String,
+}
+
 /// The configured providers that users sign in with.
 #[async_trait]
 pub trait SignInProviders: Send + Sync {
-    /// The client registration at a provider; `None` if the provider is not configured.
-    fn client(&self, provider: Provider) -> Option<&Client>;
+    /// Every configured provider, in the order of [`Provider::ALL`], even one that does not answer at present.
+    fn offered(&self) -> &[OfferedProvider];
+
+    /// The client registration at a provider; `None` if the provider is not configured. The endpoints of an operator's
+    /// own provider come from its discovery document, which is kept for an hour.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Unavailable`] if there is no valid discovery document.
+    async fn client(&self, provider: Provider) -> Result<Option<Client>, ExchangeError>;
 
     /// Exchanges the code of a callback for an identity, at the provider's token endpoint over TLS. Check it with
-    /// [`IdentityClaims::check`].
+    /// [`IdentityClaims::check`]. If the identity token of an operator's own provider has no address, the address comes
+    /// from its UserInfo endpoint (OpenID Connect Core section 5.4).
     async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError>;
 }
 

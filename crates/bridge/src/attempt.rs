@@ -21,6 +21,8 @@ impl Scopes {
                  https://www.googleapis.com/auth/calendar.calendarlist.readonly"
             }
             Provider::Microsoft => "offline_access https://graph.microsoft.com/Calendars.ReadBasic",
+            // It has no calendars.
+            Provider::Oidc => "",
         })
     }
 }
@@ -74,6 +76,7 @@ impl ConnectAttempt {
             // Google returns a refresh token only for `access_type=offline`, and again only after new consent.
             Provider::Google => &[("access_type", "offline"), ("prompt", "consent")],
             Provider::Microsoft => &[("prompt", "select_account")],
+            Provider::Oidc => &[],
         };
         let mut url = begun.authorization_url(client, Scopes::availability(client.provider).0);
         // A parameter must not be repeated (RFC 6749 section 3.1), and the endpoint may have some of its own.

@@ -299,6 +299,7 @@ fn a_link_is_completed_by_a_grant_that_covers_its_calendar() {
 #[case(Provider::Google, false, true)]
 #[case(Provider::Google, true, false)]
 #[case(Provider::Microsoft, true, true)]
+#[case(Provider::Oidc, false, false)]
 fn events_cannot_be_published_to_google(#[case] provider: Provider, #[case] publishing: bool, #[case] suits: bool) {
     assert_eq!(NewLink { publishing, policy: PublicationPolicy::None }.suits(provider), suits);
 }

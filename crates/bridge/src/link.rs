@@ -127,11 +127,13 @@ pub struct NewLink {
 }
 
 impl NewLink {
-    /// Whether a provider supports this: events cannot be published to Google calendars.
+    /// Whether a provider supports this: events cannot be published to Google calendars, and an operator's own provider
+    /// has no calendars.
     pub const fn suits(self, provider: Provider) -> bool {
         match provider {
             Provider::Google => !self.publishing,
             Provider::Microsoft => true,
+            Provider::Oidc => false,
         }
     }
 }

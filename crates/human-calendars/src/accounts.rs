@@ -53,6 +53,11 @@ impl CalendarAccounts {
     }
 }
 
+/// The error of a provider that users can only sign in with.
+fn no_calendars() -> ProviderError {
+    ProviderError::Unavailable("it has no calendars".into())
+}
+
 #[async_trait]
 impl CalendarProviders for CalendarAccounts {
     fn client(&self, provider: Provider) -> Option<&Client> {
@@ -84,6 +89,7 @@ impl CalendarProviders for CalendarAccounts {
         match provider {
             Provider::Google => self.in_time(google::calendars(&account)).await,
             Provider::Microsoft => self.in_time(microsoft::calendars(&account)).await,
+            Provider::Oidc => Err(no_calendars()),
         }
     }
 
@@ -98,6 +104,7 @@ impl CalendarProviders for CalendarAccounts {
         match provider {
             Provider::Google => self.in_time(google::busy(&account, references, window)).await,
             Provider::Microsoft => self.in_time(microsoft::busy(&account, references, window)).await,
+            Provider::Oidc => Err(no_calendars()),
         }
     }
 

@@ -136,7 +136,7 @@ pub(crate) fn suffices(provider: Provider, body: &[u8]) -> Result<(), ProviderEr
     let Scoped { scope } = read("an answer with tokens", body)?;
     let granted_scopes = match provider {
         Provider::Google => scope,
-        Provider::Microsoft => None,
+        Provider::Microsoft | Provider::Oidc => None,
     };
     let Some(scopes) = granted_scopes else { return Ok(()) };
     let suffices = Scopes::availability(provider)

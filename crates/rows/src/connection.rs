@@ -44,7 +44,7 @@ impl<K: Key> ConnectionRow<K> {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             human: UserId::from_uuid(row.uuid("human_id", &self.human_id)?),
-            provider: row.named("provider", &self.provider, Provider::from_name)?,
+            provider: row.named("provider", &self.provider, Provider::of_calendars)?,
             label: label.transpose()?,
             tokens: row.read("tokens", Tokens::read(&tokens))?,
             paused: self.paused,

@@ -92,7 +92,7 @@ impl<K: Key> AttemptRow<K> {
             purpose,
             oauth: Attempt {
                 key,
-                provider: row.named("provider", &self.provider, Provider::from_name)?,
+                provider: row.named("provider", &self.provider, Provider::of_calendars)?,
                 nonce: String::new(),
                 verifier: self.verifier,
                 redirect_uri: self.redirect_uri,

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
 use kalends_app::ports::{
-    CalendarProviders, ExchangeError, FeedFetcher, FetchError, FetchedFeed, ProviderError, SignInProviders, TheirBusy,
-    WebhookPost, WebhookReply, WebhookSender,
+    CalendarProviders, ExchangeError, FeedFetcher, FetchError, FetchedFeed, OfferedProvider, ProviderError,
+    SignInProviders, TheirBusy, WebhookPost, WebhookReply, WebhookSender,
 };
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_feeds::sync::Validators;
@@ -44,8 +44,12 @@ pub struct NoProviders;
 
 #[async_trait]
 impl SignInProviders for NoProviders {
-    fn client(&self, _: Provider) -> Option<&Client> {
-        None
+    fn offered(&self) -> &[OfferedProvider] {
+        &[]
+    }
+
+    async fn client(&self, _: Provider) -> Result<Option<Client>, ExchangeError> {
+        Ok(None)
     }
 
     async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<IdentityClaims, ExchangeError> {

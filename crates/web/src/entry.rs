@@ -38,14 +38,14 @@ const ORG_NAME: usize = 255;
 
 /// A provider with which users can sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProviderChoice {
+pub struct ProviderChoice<'a> {
     /// The name in addresses.
     pub name: &'static str,
     /// The name that people know.
-    pub title: &'static str,
+    pub title: &'a str,
 }
 
-impl ProviderChoice {
+impl ProviderChoice<'_> {
     /// The address at which a user begins to sign in with the provider. New users accept `terms`.
     fn address(&self, next: Next, terms: Option<&str>) -> String {
         let page = next.return_to();
@@ -69,7 +69,7 @@ pub struct SignIn<'a> {
     /// Why the user is not signed in.
     pub problem: Option<&'a str>,
     /// The providers to choose from.
-    pub providers: &'a [ProviderChoice],
+    pub providers: &'a [ProviderChoice<'a>],
     /// Whether the page offers to sign up.
     pub may_sign_up: bool,
 }
@@ -102,7 +102,7 @@ impl SignIn<'_> {
     }
 
     /// The address at which a sign-in with the provider begins.
-    fn provider(&self, provider: &ProviderChoice) -> String {
+    fn provider(&self, provider: &ProviderChoice<'_>) -> String {
         provider.address(self.next, None)
     }
 }
@@ -140,7 +140,7 @@ pub struct SignUp<'a> {
     /// The page with the terms.
     pub terms: Href,
     /// The providers to choose from.
-    pub providers: &'a [ProviderChoice],
+    pub providers: &'a [ProviderChoice<'a>],
     /// What was typed.
     pub given: &'a SignUpGiven,
     /// Why the user is not signed up, if no field is the reason.
@@ -187,7 +187,7 @@ impl SignUp<'_> {
     }
 
     /// The address at which a sign-up with the provider begins.
-    fn provider(&self, provider: &ProviderChoice) -> String {
+    fn provider(&self, provider: &ProviderChoice<'_>) -> String {
         provider.address(self.next, Some(self.terms_version))
     }
 

@@ -96,7 +96,7 @@ closed_sets! {
     /// The agents for which a human calendar counts.
     GrantAudience = names!(Audience);
     /// The provider of a human calendar.
-    ProviderName = names!(OfHumans);
+    ProviderName = OfHumans::CALENDARS.map(OfHumans::as_str);
     /// How current the busy times of a human calendar are.
     DataWorth = WORTHS;
     /// The status of a subscription.

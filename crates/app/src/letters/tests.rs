@@ -91,8 +91,8 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 29] {
         ("already-known", already_known(&to, name)),
         ("joined-waitlist", joined_waitlist(&to)),
         ("activated", activated(&to, name, "https://console.example.com")),
-        ("provider-took-over", provider_took_over(&to, "Google", "https://console.example.com")),
-        ("provider-added", provider_added(&to, "Microsoft", "https://console.example.com")),
+        ("provider-took-over", provider_took_over(&to, name, "https://console.example.com")),
+        ("provider-added", provider_added(&to, name, "https://console.example.com")),
         ("webhook-gone", webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Gone)),
         (
             "webhook-failing",

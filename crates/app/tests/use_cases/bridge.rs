@@ -50,7 +50,7 @@ fn text(value: &Value, pointer: &str) -> String {
 impl House {
     async fn new() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let accounts = TestCalendarProviders::offering(Provider::ALL, &settings().base_url);
+        let accounts = TestCalendarProviders::offering(Provider::CALENDARS, &settings().base_url);
         let app = App::new(Parts {
             store: Arc::new(store.clone()),
             clock: Arc::new(make.clock.clone()),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use kalends_accounts::oauth::Provider;
 use kalends_app::App;
 use kalends_web::{Next, ProviderChoice};
 
@@ -18,9 +17,9 @@ pub(crate) fn page(status: StatusCode, text: String) -> Response {
     response
 }
 
-pub(crate) fn providers(app: &App) -> Vec<ProviderChoice> {
-    let choice = |provider: Provider| ProviderChoice { name: provider.as_str(), title: provider.title() };
-    app.sign_in_providers().into_iter().map(choice).collect()
+pub(crate) fn providers(app: &App) -> Vec<ProviderChoice<'_>> {
+    let offered = app.sign_in_providers().iter();
+    offered.map(|offered| ProviderChoice { name: offered.provider.as_str(), title: &offered.title }).collect()
 }
 
 /// Whether the page at which a user signs in or up offers to sign up. `invitation` is the token of the invitation that

@@ -54,7 +54,7 @@ fn accounts(server: &StandIn) -> CalendarAccounts {
     let allowed = Allowed::new([("127.0.0.1".to_owned(), server.port())]);
     let options = Settings { user_agent: "kalends-tests".into(), per_host: NonZeroUsize::MIN };
     let egress = Egress::new(allowed, Arc::new(NoNames), &options).unwrap();
-    CalendarAccounts::new(Arc::new(egress), Provider::ALL.map(|provider| settings(provider, server)).into())
+    CalendarAccounts::new(Arc::new(egress), Provider::CALENDARS.map(|provider| settings(provider, server)).into())
 }
 
 fn tokens() -> Tokens {

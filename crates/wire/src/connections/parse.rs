@@ -131,9 +131,9 @@ impl CreateGrant {
     }
 }
 
-/// The names of the offered providers, in the order of [`Provider::ALL`].
+/// The names of the offered providers, in the order of [`Provider::CALENDARS`].
 pub fn provider_names(offered: impl Fn(Provider) -> bool) -> Vec<&'static str> {
-    Provider::ALL.into_iter().filter(|provider| offered(*provider)).map(Provider::as_str).collect()
+    Provider::CALENDARS.into_iter().filter(|provider| offered(*provider)).map(Provider::as_str).collect()
 }
 
 #[cfg(test)]

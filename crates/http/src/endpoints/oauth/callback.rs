@@ -4,6 +4,7 @@ use kalends_accounts::oauth::ReturnTo;
 use kalends_app::OauthEnded;
 use kalends_wire as wire;
 
+use super::{returns_to, returns_without};
 use crate::{
     Service,
     error::ApiError,
@@ -25,7 +26,7 @@ use crate::{
     path = "/v1/auth/oauth/{provider}/callback",
     operation_id = "endSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`."), wire::SignInAnswer),
+    params(("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."), wire::SignInAnswer),
     responses((status = 302, description = "A redirect to the console."))
 )]
 pub(crate) async fn callback(
@@ -34,21 +35,10 @@ pub(crate) async fn callback(
     provider: PathOf<String>,
     answer: FromProvider,
 ) -> Result<Elsewhere, ApiError> {
-    let console = &app.settings().console_url;
-    let page = answer.callback().state.and_then(ReturnTo::of_state).map(ReturnTo::as_str);
+    let page = answer.callback().state.and_then(ReturnTo::of_state);
     let (location, session) = match app.end_oauth(&request.0, &provider.0, answer.callback()).await? {
-        OauthEnded::SignedIn { token } => {
-            let location = page.map_or_else(|| console.clone(), |page| format!("{console}/{page}"));
-            (location, Some(cookies(&app).set(&token)))
-        }
-        OauthEnded::Failed(failure) => {
-            let error = failure.as_str();
-            let location = match page {
-                Some(page) => format!("{console}/sign-in?next=/console/{page}&error={error}"),
-                None => format!("{console}?error={error}"),
-            };
-            (location, None)
-        }
+        OauthEnded::SignedIn { token } => (returns_to(app.settings(), page), Some(cookies(&app).set(&token))),
+        OauthEnded::Failed(failure) => (returns_without(app.settings(), page, failure), None),
     };
     let state = answer.is_ours().then(|| cookies(&app).clear_state());
     let cookies = session.into_iter().chain(state).collect();

@@ -1,7 +1,9 @@
 //! `GET /v1/auth/oauth/{provider}`
 
+use kalends_app::OauthBegun;
 use kalends_wire as wire;
 
+use super::returns_without;
 use crate::{
     Service,
     error::ApiError,
@@ -11,16 +13,18 @@ use crate::{
 
 /// Redirects a browser to a provider to sign in or up.
 ///
-/// The provider is `google` or `microsoft`, if the operator configured it. Any other gets 404. A cookie binds the
-/// attempt to the browser for 10 minutes. A new user accepts the terms in `tos_version`; a known user does not need it.
-/// `return_to` names the page to return to, which is the console by default.
+/// The provider is `google`, `microsoft` or `oidc` (a provider of the operator's choice), if the operator configured it.
+/// Any other gets 404. A cookie binds the attempt to the browser for 10 minutes. A new user accepts the terms in
+/// `tos_version`; a known user does not need it. `return_to` names the page to return to, which is the console by
+/// default. If the provider does not answer, the redirect leads there at once, with `?error=provider_unavailable`
+/// (`?sign_in_error=` on a page of `return_to`).
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",
     operation_id = "startSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`."), wire::SignInWith),
-    responses((status = 302, description = "A redirect to the provider."))
+    params(("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."), wire::SignInWith),
+    responses((status = 302, description = "A redirect to the provider, or back."))
 )]
 pub(crate) async fn start(
     app: Service,
@@ -28,6 +32,12 @@ pub(crate) async fn start(
     query: QueryOf<wire::SignInWith>,
 ) -> Result<Elsewhere, ApiError> {
     let (terms, page) = query.0.parse()?;
-    let begun = app.begin_oauth(&provider.0, terms, page).await?;
-    Ok(Elsewhere { location: begun.location, cookies: vec![cookies(&app).set_state(&begun.state)] })
+    Ok(match app.begin_oauth(&provider.0, terms, page).await? {
+        OauthBegun::AtProvider { location, state } => {
+            Elsewhere { location, cookies: vec![cookies(&app).set_state(&state)] }
+        }
+        OauthBegun::Failed(failure) => {
+            Elsewhere { location: returns_without(app.settings(), page, failure), cookies: Vec::new() }
+        }
+    })
 }

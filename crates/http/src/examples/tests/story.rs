@@ -72,7 +72,7 @@ impl Story {
     fn on(store: Arc<dyn Store>, human: Option<Arc<dyn HumanCalendars>>, humans: Humans, receiver: Receiver) -> Self {
         let (clock, draws) = (ManualClock::new(at("2026-03-02T08:00:00Z")), Draws::default());
         let mailbox = Mailbox::default();
-        let calendars = TestCalendarProviders::offering(Provider::ALL, BASE_URL);
+        let calendars = TestCalendarProviders::offering(Provider::CALENDARS, BASE_URL);
         let mut settings = Settings {
             base_url: BASE_URL.to_owned(),
             console_url: "https://console.example.com".to_owned(),
