@@ -3,6 +3,7 @@
 use kalends_accounts::oauth::{IdentityClaims, Provider};
 use kalends_app::ports::ExchangeError;
 use kalends_kernel::from_base64url;
+use secrecy::SecretString;
 use serde::Deserialize;
 
 /// The most characters of a provider's own error that are logged.
@@ -24,9 +25,20 @@ enum Malformed {
     Claims(#[source] serde_json::Error),
 }
 
+/// A successful answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The claims of the identity token.
+    pub(crate) claims: IdentityClaims,
+    /// The access token, if it is a bearer token.
+    pub(crate) access_token: Option<SecretString>,
+}
+
 #[derive(Deserialize)]
 struct Success {
     id_token: String,
+    access_token: Option<String>,
+    token_type: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -44,7 +56,7 @@ enum Audience {
 /// A flag. Providers write `true` in several ways.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Flag {
+pub(crate) enum Flag {
     Bool(bool),
     Number(i64),
     Text(String),
@@ -56,6 +68,15 @@ impl Flag {
             Self::Bool(set) => *set,
             Self::Number(number) => *number == 1,
             Self::Text(text) => text == "true" || text == "1",
+        }
+    }
+
+    /// Whether it is `true`, or that word: some providers write Booleans as text.
+    pub(crate) fn is_true(&self) -> bool {
+        match self {
+            Self::Bool(set) => *set,
+            Self::Number(_) => false,
+            Self::Text(text) => text == "true",
         }
     }
 }
@@ -81,7 +102,7 @@ struct Claims {
 /// # Errors
 /// [`ExchangeError::Refused`] for a protocol error, [`ExchangeError::Malformed`] for a malformed success, and
 /// [`ExchangeError::Unavailable`] for any other failure.
-pub(crate) fn read(provider: Provider, status: u16, body: &[u8]) -> Result<IdentityClaims, ExchangeError> {
+pub(crate) fn read(provider: Provider, status: u16, body: &[u8]) -> Result<Answer, ExchangeError> {
     if status != 200 {
         return Err(match serde_json::from_slice::<Failure>(body) {
             Ok(Failure { error }) if (400..500).contains(&status) => {
@@ -91,11 +112,18 @@ pub(crate) fn read(provider: Provider, status: u16, body: &[u8]) -> Result<Ident
             _ => ExchangeError::Unavailable(format!("it answered with status {status}").into()),
         });
     }
-    claims(provider, body).map_err(|malformed| ExchangeError::Malformed(Box::new(malformed)))
+    success(provider, body).map_err(|malformed| ExchangeError::Malformed(Box::new(malformed)))
 }
 
-fn claims(provider: Provider, body: &[u8]) -> Result<IdentityClaims, Malformed> {
-    let Success { id_token } = serde_json::from_slice(body).map_err(Malformed::Answer)?;
+fn success(provider: Provider, body: &[u8]) -> Result<Answer, Malformed> {
+    let Success { id_token, access_token, token_type } = serde_json::from_slice(body).map_err(Malformed::Answer)?;
+    // Tokens of other types are used differently (RFC 6749 section 7.1).
+    let is_bearer = token_type.is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let access_token = access_token.filter(|_| is_bearer).map(SecretString::from);
+    Ok(Answer { claims: claims(provider, &id_token)?, access_token })
+}
+
+fn claims(provider: Provider, id_token: &str) -> Result<IdentityClaims, Malformed> {
     let mut parts = id_token.split('.');
     let (Some(_), Some(claims), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return Err(Malformed::Parts);
@@ -114,6 +142,8 @@ fn claims(provider: Provider, body: &[u8]) -> Result<IdentityClaims, Malformed> 
         }
         // A Microsoft tenant can set `email` to anything. Only `xms_edov` says that the tenant owns the domain.
         Provider::Microsoft => set(&claims.xms_edov),
+        // The operator chose the provider, and so trusts what it says about its users.
+        Provider::Oidc => claims.email_verified.as_ref().is_some_and(Flag::is_true),
     };
     Ok(IdentityClaims {
         issuer: claims.iss,
@@ -136,6 +166,7 @@ fn claims(provider: Provider, body: &[u8]) -> Result<IdentityClaims, Malformed> 
 mod tests {
     use kalends_kernel::base64url;
     use rstest::rstest;
+    use secrecy::ExposeSecret as _;
     use serde_json::{Value, json};
 
     use super::*;
@@ -160,7 +191,7 @@ mod tests {
     fn an_identity_token_is_read() {
         let read = read(Provider::Google, 200, &answer(&google())).unwrap();
         assert_eq!(
-            read,
+            read.claims,
             IdentityClaims {
                 issuer: "https://accounts.google.com".into(),
                 audience: vec!["kalends".into()],
@@ -195,6 +226,12 @@ mod tests {
     #[case::microsoft_as_number(Provider::Microsoft, json!({ "xms_edov": 1 }), true)]
     #[case::microsoft_unverified(Provider::Microsoft, json!({ "xms_edov": "0" }), false)]
     #[case::microsoft_with_the_claim_of_google(Provider::Microsoft, json!({ "email_verified": true }), false)]
+    #[case::own(Provider::Oidc, json!({ "email_verified": true, "hd": null }), true)]
+    #[case::own_as_text(Provider::Oidc, json!({ "email_verified": "true", "hd": null }), true)]
+    #[case::own_unverified(Provider::Oidc, json!({ "email_verified": false }), false)]
+    #[case::own_unverified_as_text(Provider::Oidc, json!({ "email_verified": "false" }), false)]
+    #[case::own_as_number(Provider::Oidc, json!({ "email_verified": 1 }), false)]
+    #[case::own_without_the_claim(Provider::Oidc, json!({ "xms_edov": true }), false)]
     fn only_an_authoritative_provider_verifies_an_address(
         #[case] provider: Provider,
         #[case] changed: Value,
@@ -203,14 +240,27 @@ mod tests {
         let mut claims = google();
         claims.as_object_mut().unwrap().remove("email_verified");
         claims.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
-        assert_eq!(read(provider, 200, &answer(&claims)).unwrap().email_verified, vouched);
+        assert_eq!(read(provider, 200, &answer(&claims)).unwrap().claims.email_verified, vouched);
     }
 
     #[test]
     fn a_token_may_have_several_audiences() {
         let mut claims = google();
         claims["aud"] = json!(["a", "b"]);
-        assert_eq!(read(Provider::Google, 200, &answer(&claims)).unwrap().audience, ["a", "b"]);
+        assert_eq!(read(Provider::Google, 200, &answer(&claims)).unwrap().claims.audience, ["a", "b"]);
+    }
+
+    #[rstest]
+    #[case::bearer(json!({ "access_token": "x", "token_type": "bearer" }), Some("x"))]
+    #[case::no_token(json!({ "token_type": "Bearer" }), None)]
+    #[case::another_type(json!({ "access_token": "x", "token_type": "DPoP" }), None)]
+    #[case::no_type(json!({ "access_token": "x" }), None)]
+    fn only_a_bearer_token_is_kept(#[case] fields: Value, #[case] expected: Option<&str>) {
+        let mut answer = fields;
+        answer["id_token"] = json!(token(&google()));
+        let read = read(Provider::Oidc, 200, answer.to_string().as_bytes()).unwrap();
+        assert_eq!(read.access_token.as_ref().map(|token| token.expose_secret()), expected);
+        assert!(!format!("{read:?}").contains(r#""x""#), "debug output has no token");
     }
 
     #[rstest]

@@ -1,23 +1,23 @@
 //! The configured sign-in providers.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
-use kalends_app::ports::{ExchangeError, SignInProviders};
-use kalends_egress::{Egress, Exchange, HeaderValue, Method, header};
+use kalends_app::ports::{ExchangeError, OfferedProvider, SignInProviders};
+use kalends_egress::{Egress, Exchange, Reply, header};
 use kalends_remote::RemoteUrl;
-use secrecy::{ExposeSecret as _, SecretString};
-use url::form_urlencoded;
+use kalends_time::Clock;
+use secrecy::SecretString;
 
-use crate::answer;
+use crate::{
+    answer,
+    discovery::{self, Authentication, Discovered, Document, Undiscovered},
+    requests::{self, Registration},
+    userinfo,
+};
 
-/// How long a provider may take to answer.
-const DEADLINE: Duration = Duration::from_secs(10);
-/// The maximum length of a provider's answer, in bytes.
-const ANSWER_MAX: usize = 64 << 10;
-
-/// The settings of a provider, including the OAuth client of this service.
+/// The settings of Google or Microsoft, including the OAuth client of this service.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
     /// The OAuth client at the provider.
@@ -28,92 +28,216 @@ pub struct ProviderSettings {
     pub client_secret: SecretString,
 }
 
+/// The settings of an operator's own OpenID Connect provider. Its endpoints come from its discovery document.
+#[derive(Debug, Clone)]
+pub struct OidcSettings {
+    /// The name that people know.
+    pub title: String,
+    /// The issuer, exactly as the provider writes it.
+    pub issuer: String,
+    /// The address of its discovery document ([`Self::discovery_address`]).
+    pub discovery: RemoteUrl,
+    /// The service's client identifier there.
+    pub client_id: String,
+    /// The secret of the OAuth client.
+    pub client_secret: SecretString,
+    /// The URL that the provider sends the user back to.
+    pub redirect_uri: String,
+}
+
+impl OidcSettings {
+    /// The address of the discovery document of `issuer`, a URL without query and fragment (OpenID Connect Discovery
+    /// 1.0, section 4).
+    pub fn discovery_address(issuer: &str) -> String {
+        discovery::address(issuer)
+    }
+}
+
+/// An operator's own provider.
+struct Own {
+    settings: OidcSettings,
+    discovered: Discovered,
+}
+
+impl Own {
+    fn registration(&self, document: &Document) -> Registration {
+        let OidcSettings { issuer, client_id, client_secret, redirect_uri, .. } = self.settings.clone();
+        Registration {
+            client: Client {
+                provider: Provider::Oidc,
+                authorization_endpoint: document.authorization_endpoint.clone(),
+                issuer,
+                client_id,
+                redirect_uri,
+            },
+            client_secret,
+            authentication: document.authentication,
+            token_endpoint: document.token_endpoint.clone(),
+            userinfo_endpoint: document.userinfo_endpoint.clone(),
+        }
+    }
+}
+
 /// The configured providers, reached through the guarded client.
 pub struct Providers {
     egress: Arc<Egress>,
+    clock: Arc<dyn Clock>,
     configured: Vec<ProviderSettings>,
+    own: Option<Own>,
+    offered: Vec<OfferedProvider>,
 }
 
 impl Providers {
-    /// Creates the set of providers. Each provider may occur only once.
-    pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>) -> Self {
-        Self { egress, configured }
+    /// Creates the set of providers. Each provider may occur only once, and [`Provider::Oidc`] only as `own`. The clock
+    /// determines when a discovery document is fetched again.
+    pub fn new(
+        egress: Arc<Egress>,
+        clock: Arc<dyn Clock>,
+        configured: Vec<ProviderSettings>,
+        own: Option<OidcSettings>,
+    ) -> Self {
+        let is_configured = |provider: Provider| configured.iter().any(|settings| settings.client.provider == provider);
+        let title = |provider: Provider| match provider {
+            Provider::Oidc => own.as_ref().map(|own| own.title.clone()),
+            Provider::Google | Provider::Microsoft => is_configured(provider).then(|| provider.title().to_owned()),
+        };
+        let offer = |provider: Provider| title(provider).map(|title| OfferedProvider { provider, title });
+        let offered = Provider::ALL.into_iter().filter_map(offer).collect();
+        let own = own.map(|settings| Own { settings, discovered: Discovered::default() });
+        Self { egress, clock, configured, own, offered }
     }
 
-    fn of(&self, provider: Provider) -> Option<&ProviderSettings> {
-        self.configured.iter().find(|configured| configured.client.provider == provider)
+    /// The endpoints of a provider; `None` if it is not configured.
+    async fn registration(&self, provider: Provider) -> Result<Option<Registration>, ExchangeError> {
+        if provider == Provider::Oidc {
+            let Some(own) = &self.own else { return Ok(None) };
+            let document = own.discovered.document(self.clock.now(), self.fetch(&own.settings)).await;
+            let document = document.map_err(|error| ExchangeError::Unavailable(Box::new(error)))?;
+            return Ok(Some(own.registration(&document)));
+        }
+        let settings = self.configured.iter().find(|configured| configured.client.provider == provider);
+        Ok(settings.cloned().map(|ProviderSettings { client, token_endpoint, client_secret }| Registration {
+            client,
+            client_secret,
+            authentication: Authentication::Post,
+            token_endpoint,
+            userinfo_endpoint: None,
+        }))
     }
-}
 
-/// The request, as a form (RFC 6749 section 4.1.3, with PKCE).
-fn form(settings: &ProviderSettings, request: &TokenRequest) -> String {
-    form_urlencoded::Serializer::new(String::new())
-        .append_pair("grant_type", "authorization_code")
-        .append_pair("code", &request.code)
-        .append_pair("redirect_uri", &request.redirect_uri)
-        .append_pair("code_verifier", &request.code_verifier)
-        .append_pair("client_id", &settings.client.client_id)
-        .append_pair("client_secret", settings.client_secret.expose_secret())
-        .finish()
+    /// Fetches the discovery document.
+    async fn fetch(&self, settings: &OidcSettings) -> Result<Document, Undiscovered> {
+        let exchange = requests::discovery(settings.discovery.clone());
+        let reply = self.egress.send(exchange).await.map_err(Undiscovered::Unreached)?;
+        let exempt = |host: &str, port: u16| self.egress.allowed().contains(host, port);
+        discovery::read(&settings.issuer, reply.status.as_u16(), &reply.body, exempt)
+    }
+
+    async fn send(&self, exchange: Exchange) -> Result<Reply, ExchangeError> {
+        self.egress.send(exchange).await.map_err(|error| ExchangeError::Unavailable(Box::new(error)))
+    }
 }
 
 #[async_trait]
 impl SignInProviders for Providers {
-    fn client(&self, provider: Provider) -> Option<&Client> {
-        self.of(provider).map(|settings| &settings.client)
+    fn offered(&self) -> &[OfferedProvider] {
+        &self.offered
+    }
+
+    async fn client(&self, provider: Provider) -> Result<Option<Client>, ExchangeError> {
+        Ok(self.registration(provider).await?.map(|registration| registration.client))
     }
 
     async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
-        let settings = self.of(provider).ok_or_else(|| ExchangeError::Unavailable("it is not configured".into()))?;
-        let mut exchange = Exchange::new(Method::POST, settings.token_endpoint.clone(), DEADLINE, ANSWER_MAX);
-        let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
-        exchange.headers.insert(header::CONTENT_TYPE, form_type);
-        exchange.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
-        exchange.body = form(settings, &request).into();
-        let reply = self.egress.send(exchange).await.map_err(|error| ExchangeError::Unavailable(Box::new(error)))?;
-        answer::read(provider, reply.status.as_u16(), &reply.body)
+        let registration = self.registration(provider).await?;
+        let registration = registration.ok_or_else(|| ExchangeError::Unavailable("it is not configured".into()))?;
+        let reply = self.send(requests::token(&registration, &request)?).await?;
+        let answer = answer::read(provider, reply.status.as_u16(), &reply.body)?;
+        let claims = answer.claims;
+        let (Some(endpoint), Some(access_token), true) =
+            (registration.userinfo_endpoint, answer.access_token, claims.email.is_none())
+        else {
+            return Ok(claims);
+        };
+        let reply = self.send(requests::userinfo(endpoint, &access_token)?).await?;
+        let media_type = reply.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        userinfo::added(claims, reply.status.as_u16(), media_type.unwrap_or_default(), &reply.body)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::num::NonZeroUsize;
 
+    use kalends_egress::{Allowed, Settings, SystemResolver};
+    use kalends_time::Timestamp;
     use url::Url;
 
     use super::*;
 
-    #[test]
-    fn the_exchange_sends_every_parameter() {
-        let settings = ProviderSettings {
+    struct Stopped;
+
+    impl Clock for Stopped {
+        fn now(&self) -> Timestamp {
+            Timestamp::EPOCH
+        }
+    }
+
+    fn google() -> ProviderSettings {
+        ProviderSettings {
             client: Client {
                 provider: Provider::Google,
                 authorization_endpoint: Url::parse("https://provider.example/authorize").unwrap(),
                 issuer: "https://provider.example".into(),
-                client_id: "kalends&co".into(),
+                client_id: "kalends".into(),
                 redirect_uri: "https://calendar.example.com/v1/auth/oauth/google/callback".into(),
             },
             token_endpoint: RemoteUrl::parse("url", "https://provider.example/token", |_, _| false).unwrap(),
             client_secret: SecretString::from("s&=cret".to_owned()),
-        };
-        let request = TokenRequest {
-            code: "4/0+a b".into(),
-            code_verifier: "verifier".into(),
-            redirect_uri: settings.client.redirect_uri.clone(),
-        };
-        let body = form(&settings, &request);
-        let pairs: HashMap<_, _> = form_urlencoded::parse(body.as_bytes()).into_owned().collect();
-        for (name, value) in [
-            ("grant_type", "authorization_code"),
-            ("code", "4/0+a b"),
-            ("redirect_uri", "https://calendar.example.com/v1/auth/oauth/google/callback"),
-            ("code_verifier", "verifier"),
-            ("client_id", "kalends&co"),
-            ("client_secret", "s&=cret"),
-        ] {
-            assert_eq!(pairs.get(name).map(String::as_str), Some(value), "{name}");
         }
-        assert_eq!(pairs.len(), 6);
-        assert!(!format!("{settings:?}").contains("cret\""), "debug output has no secret");
+    }
+
+    fn own() -> OidcSettings {
+        let issuer = "https://id.example.com/";
+        let discovery = OidcSettings::discovery_address(issuer);
+        OidcSettings {
+            title: "Example Login".into(),
+            issuer: issuer.into(),
+            discovery: RemoteUrl::parse("url", &discovery, |_, _| false).unwrap(),
+            client_id: "kalends".into(),
+            client_secret: SecretString::from("s&=cret".to_owned()),
+            redirect_uri: "https://calendar.example.com/v1/auth/oauth/oidc/callback".into(),
+        }
+    }
+
+    fn providers(configured: Vec<ProviderSettings>, own: Option<OidcSettings>) -> Providers {
+        let options = Settings { user_agent: "kalends-tests".into(), per_host: NonZeroUsize::MIN };
+        let egress = Egress::new(Allowed::none(), Arc::new(SystemResolver::default()), &options).unwrap();
+        Providers::new(Arc::new(egress), Arc::new(Stopped), configured, own)
+    }
+
+    #[tokio::test]
+    async fn the_offered_providers_have_titles() {
+        let titles = |providers: &Providers| -> Vec<(Provider, String)> {
+            providers.offered().iter().map(|offered| (offered.provider, offered.title.clone())).collect()
+        };
+        assert!(providers(Vec::new(), None).offered().is_empty());
+        let (google_s, own_s) = ((Provider::Google, "Google".to_owned()), (Provider::Oidc, "Example Login".to_owned()));
+        assert_eq!(titles(&providers(vec![google()], None)), [google_s.clone()]);
+        assert_eq!(titles(&providers(vec![google()], Some(own()))), [google_s, own_s]);
+    }
+
+    #[tokio::test]
+    async fn an_unconfigured_provider_has_no_client() {
+        let providers = providers(vec![google()], None);
+        assert_eq!(providers.client(Provider::Google).await.unwrap(), Some(google().client));
+        for provider in [Provider::Microsoft, Provider::Oidc] {
+            assert_eq!(providers.client(provider).await.unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn debug_output_has_no_secret() {
+        assert!(!format!("{:?}{:?}", google(), own()).contains("cret\""));
     }
 }
