@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 pub use given::{Given, Source};
 pub(crate) use listing::list;
-pub use oauth::{CalendarAddresses, OauthProvider};
+pub use oauth::{CalendarAddresses, OauthProvider, OidcProvider};
 use reader::Reader;
 pub use values::{ConnectionLimits, DatabaseUrl, HostPort, LogFormat};
 
@@ -76,6 +76,8 @@ pub struct Config {
     pub egress_per_host: NonZeroUsize,
     /// The providers that users can sign in with, in addition to passwords.
     pub oauth: Vec<OauthProvider>,
+    /// The OpenID Connect provider that the operator added.
+    pub oidc: Option<OidcProvider>,
     /// The rates for each caller's IP address.
     pub ip_limits: IpLimits,
     /// The limits on open connections.
@@ -139,6 +141,7 @@ impl Config {
         let egress_allow = reader.optional(&keys::EGRESS_ALLOW, |text| values::list(text, str::parse));
         let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
         let oauth = reader.providers(egress_allow.as_deref().unwrap_or_default());
+        let oidc = reader.oidc(egress_allow.as_deref().unwrap_or_default());
         let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
         let max_connections = reader.read(&keys::MAX_CONNECTIONS, str::parse);
         let mail_limits =
@@ -180,6 +183,7 @@ impl Config {
                 egress_allow: egress_allow.unwrap_or_default(),
                 egress_per_host: egress_per_host?,
                 oauth,
+                oidc,
                 ip_limits: ip_limits?,
                 max_connections: max_connections?,
                 mail_limits: mail_limits?,

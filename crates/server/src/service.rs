@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use kalends_accounts::{AdminToken, Terms, oauth::Client};
+use kalends_accounts::{
+    AdminToken, Terms,
+    oauth::{Client, Provider},
+};
 use kalends_app::{App, MemoryRateLimiter, Parts, Settings};
 use kalends_credentials::{Argon2Hasher, JwtTokens};
 use kalends_human_calendars::CalendarAccounts;
@@ -11,7 +14,7 @@ use kalends_ical_fetch::EgressFetcher;
 use kalends_kernel::Entropy;
 use kalends_mail::Letterhead;
 use kalends_plans::TrustedProxies;
-use kalends_sign_in::{ProviderSettings, Providers};
+use kalends_sign_in::{OidcSettings, ProviderSettings, Providers};
 use kalends_time::Clock;
 use kalends_vault::KeyRing;
 use kalends_webhook_delivery::EgressSender;
@@ -19,7 +22,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::{
     ambient::{SystemClock, SystemEntropy},
-    config::{Config, OauthProvider, host_of},
+    config::{Config, OauthProvider, OidcProvider, host_of},
     database::Database,
     failure::Failure,
     masters, outgoing,
@@ -78,7 +81,9 @@ impl Service {
         let fetcher = Arc::new(EgressFetcher::new(Arc::clone(&egress)));
         let accounts = CalendarAccounts::new(Arc::clone(&egress), calendar_providers(config, &settings.base_url));
         let calendar_providers = Arc::new(accounts);
-        let providers = Arc::new(Providers::new(egress, providers(config, &settings.base_url)));
+        let own = config.oidc.as_ref().map(|configured| own_provider(configured, &settings.base_url));
+        let providers = providers(config, &settings.base_url);
+        let providers = Arc::new(Providers::new(egress, Arc::clone(&clock), providers, own));
         let parts = Parts {
             store,
             clock,
@@ -98,14 +103,19 @@ impl Service {
     }
 }
 
-/// Our OAuth client at a provider. The redirect address is always below `path`, whatever a request says.
+/// The redirect address of a provider. It is always below `path`, whatever a request says.
+fn redirect_uri(base_url: &str, path: &str, provider: Provider) -> String {
+    format!("{base_url}{path}/oauth/{}/callback", provider.as_str())
+}
+
+/// Our OAuth client at a provider.
 fn client(configured: &OauthProvider, base_url: &str, path: &str) -> Client {
     Client {
         provider: configured.provider,
         authorization_endpoint: configured.authorize_url.clone(),
         issuer: configured.issuer.clone(),
         client_id: configured.client_id.clone(),
-        redirect_uri: format!("{base_url}{path}/oauth/{}/callback", configured.provider.as_str()),
+        redirect_uri: redirect_uri(base_url, path, configured.provider),
     }
 }
 
@@ -117,6 +127,13 @@ fn providers(config: &Config, base_url: &str) -> Vec<ProviderSettings> {
         client_secret: configured.client_secret.clone(),
     };
     config.oauth.iter().map(settings).collect()
+}
+
+/// The OpenID Connect provider that the operator added.
+fn own_provider(configured: &OidcProvider, base_url: &str) -> OidcSettings {
+    let OidcProvider { title, issuer, discovery, client_id, client_secret } = configured.clone();
+    let redirect_uri = redirect_uri(base_url, "/v1/auth", Provider::Oidc);
+    OidcSettings { title, issuer, discovery, client_id, client_secret, redirect_uri }
 }
 
 /// The providers whose calendars users can connect.

@@ -140,6 +140,14 @@ keys! {
         "Whether people may connect their Microsoft calendars. Uses the same client; register the redirect URI BASE_URL/v1/calendar-connections/oauth/microsoft/callback for it.";
     OAUTH_MICROSOFT_CALENDAR_URL, Plain, Default::Text(kalends_human_calendars::defaults::MICROSOFT_API_URL),
         "The base URL of Microsoft Graph.";
+    OIDC_ISSUER, Plain, Default::Unset("sign-in with an OpenID Connect provider is off"),
+        "The issuer of an OpenID Connect provider of your own, an https URL exactly as the provider writes it. Its endpoints come from ISSUER/.well-known/openid-configuration.";
+    OIDC_CLIENT_ID, Plain, Default::Unset("sign-in with an OpenID Connect provider is off"),
+        "The client ID at this provider. Register the redirect URI BASE_URL/v1/auth/oauth/oidc/callback for it.";
+    OIDC_CLIENT_SECRET, Secret, Default::Unset("sign-in with an OpenID Connect provider is off"),
+        "The client secret at this provider.";
+    OIDC_NAME, Plain, Default::Text("single sign-on"),
+        "The name of this provider on pages and in emails, 1 to 40 characters: `Continue with NAME`.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up).";
     MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),

@@ -2,6 +2,7 @@
 
 use kalends_accounts::oauth::Provider;
 use kalends_remote::RemoteUrl;
+use kalends_sign_in::OidcSettings;
 use secrecy::SecretString;
 use url::Url;
 
@@ -9,6 +10,8 @@ use super::{HostPort, keys, reader::Reader, values::flag};
 
 /// The maximum length of a client ID, a secret or an issuer.
 const TEXT_MAX: usize = 512;
+/// The maximum number of characters of the name of a provider.
+const TITLE_MAX: usize = 40;
 
 /// A configured provider.
 #[derive(Debug, Clone)]
@@ -36,6 +39,22 @@ pub struct CalendarAddresses {
     pub api: RemoteUrl,
     /// The endpoint that revokes a consent. `None` if the provider has none.
     pub revoke_url: Option<RemoteUrl>,
+}
+
+/// An OpenID Connect provider that the operator added. Its endpoints are not settings: they come from its discovery
+/// document.
+#[derive(Debug, Clone)]
+pub struct OidcProvider {
+    /// The name that people know.
+    pub title: String,
+    /// The issuer of identity tokens, as written.
+    pub issuer: String,
+    /// The address of the discovery document.
+    pub discovery: RemoteUrl,
+    /// The client ID of this service at the provider.
+    pub client_id: String,
+    /// The client secret of this service at the provider.
+    pub client_secret: SecretString,
 }
 
 /// The settings of a provider.
@@ -92,11 +111,7 @@ impl Reader<'_> {
         let connected = self.read(keys.calendars, flag);
         let api = self.read(keys.calendar_url, |text| remote(text, exempt));
         let revoke_url = keys.revoke_url.map(|key| self.read(key, |text| remote(text, exempt)));
-        for (one, other) in [(keys.client_id, keys.client_secret), (keys.client_secret, keys.client_id)] {
-            if self.given.find(one).is_some() && self.given.find(other).is_none() {
-                self.problems.push(format!("{} must be set, because {} is set", other.name, one.name));
-            }
-        }
+        self.require_together(&[keys.client_id, keys.client_secret]);
         Some(OauthProvider {
             provider: keys.provider,
             client_id: client_id?,
@@ -110,6 +125,28 @@ impl Reader<'_> {
                 None
             },
         })
+    }
+
+    /// The operator's own provider. It needs an issuer, a client ID and a secret; only some of them are a mistake.
+    pub(super) fn oidc(&mut self, allowed: &[HostPort]) -> Option<OidcProvider> {
+        let exempt = |host: &str, port: u16| allowed.iter().any(|at| at.host == host && at.port == port);
+        let issuer = self.optional(&keys::OIDC_ISSUER, |text| discovered_issuer(text, exempt));
+        let client_id = self.optional(&keys::OIDC_CLIENT_ID, text);
+        let client_secret = self.optional(&keys::OIDC_CLIENT_SECRET, |secret| text(secret).map(SecretString::from));
+        let title = self.read(&keys::OIDC_NAME, title);
+        self.require_together(&[&keys::OIDC_ISSUER, &keys::OIDC_CLIENT_ID, &keys::OIDC_CLIENT_SECRET]);
+        let (issuer, discovery) = issuer?;
+        Some(OidcProvider { title: title?, issuer, discovery, client_id: client_id?, client_secret: client_secret? })
+    }
+
+    /// Requires all of these settings if one is given.
+    fn require_together(&mut self, all: &[&'static keys::Key]) {
+        let given = self.given;
+        let (given, missing): (Vec<_>, Vec<_>) = all.iter().partition(|key| given.find(key).is_some());
+        let Some(one) = given.first() else { return };
+        for other in missing {
+            self.problems.push(format!("{} must be set, because {} is set", other.name, one.name));
+        }
     }
 }
 
@@ -132,6 +169,24 @@ fn issuer(text: &str) -> Result<String, String> {
         && ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme))
         && text.bytes().all(|byte| byte.is_ascii_graphic());
     if fits { Ok(text.to_owned()) } else { Err(format!("must be an https URL of at most {TEXT_MAX} characters")) }
+}
+
+/// An issuer whose discovery document is fetched, and the address of the document. It has neither a query nor a
+/// fragment (OpenID Connect Discovery 1.0, section 3).
+fn discovered_issuer(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<(String, RemoteUrl), String> {
+    let issuer = issuer(text)?;
+    if issuer.contains(['?', '#']) {
+        return Err("must be an https URL without a query or a fragment".to_owned());
+    }
+    let discovery = remote(&OidcSettings::discovery_address(&issuer), exempt)?;
+    Ok((issuer, discovery))
+}
+
+/// A name on pages and in emails.
+fn title(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits = (1..=TITLE_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if fits { Ok(text.to_owned()) } else { Err(format!("must be 1 to {TITLE_MAX} characters, without line breaks")) }
 }
 
 #[cfg(test)]
@@ -198,5 +253,73 @@ mod tests {
         let local = ("KALENDS_OAUTH_MICROSOFT_TOKEN_URL", "http://127.0.0.1:9000/token");
         let allowed = parse(&[ID, SECRET, local, ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9000")]).unwrap();
         assert_eq!(allowed[0].token_url.as_str(), local.1);
+    }
+
+    fn parse_oidc(pairs: &[(&str, &str)]) -> Result<Option<OidcProvider>, Vec<String>> {
+        Config::parse(&Given::of(pairs, &[], "")).map(|config| config.oidc)
+    }
+
+    const OIDC: [(&str, &str); 3] = [
+        ("KALENDS_OIDC_ISSUER", "https://id.example.com/realms/staff"),
+        ("KALENDS_OIDC_CLIENT_ID", "kalends"),
+        ("KALENDS_OIDC_CLIENT_SECRET", "hush hush"),
+    ];
+
+    #[test]
+    fn an_own_provider_needs_an_issuer_and_a_client() {
+        assert!(parse_oidc(&[]).unwrap().is_none());
+        assert!(parse_oidc(&[("KALENDS_OIDC_NAME", "Example Login")]).unwrap().is_none());
+        let own = parse_oidc(&OIDC).unwrap().unwrap();
+        assert_eq!((own.title.as_str(), own.client_id.as_str()), ("single sign-on", "kalends"));
+        assert_eq!(own.issuer, "https://id.example.com/realms/staff");
+        let document = "https://id.example.com/realms/staff/.well-known/openid-configuration";
+        assert_eq!((own.discovery.as_str(), own.client_secret.expose_secret()), (document, "hush hush"));
+        assert!(parse(&OIDC).unwrap().is_empty(), "it is none of the others");
+        for (missing, _) in OIDC {
+            let rest: Vec<_> = OIDC.into_iter().filter(|(name, _)| *name != missing).collect();
+            let problems = parse_oidc(&rest).unwrap_err();
+            assert!(problems.len() == 1 && problems[0].starts_with(&format!("{missing} must be set")), "{problems:?}");
+            let one = OIDC.into_iter().find(|(name, _)| *name == missing).unwrap();
+            let problems = parse_oidc(&[one]).unwrap_err();
+            assert!(problems.len() == 2 && !problems.concat().contains("hush"), "{problems:?}");
+        }
+    }
+
+    #[test]
+    fn the_issuer_of_an_own_provider_must_be_public_or_allowed() {
+        let with = |issuer: &str| {
+            let [_, id, secret] = OIDC;
+            parse_oidc(&[("KALENDS_OIDC_ISSUER", issuer), id, secret, ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9000")])
+        };
+        for wrong in [
+            "id.example.com",
+            "http://id.example.com",
+            "https://id.example.com?tenant=a",
+            "https://id.example.com#a",
+            "https://127.0.0.1/realms/staff",
+            "http://127.0.0.1:9001",
+            "https://user@id.example.com",
+        ] {
+            let problems = with(wrong).unwrap_err();
+            assert!(problems.len() == 1 && problems[0].starts_with("KALENDS_OIDC_ISSUER"), "{wrong}: {problems:?}");
+        }
+        let own = with("http://127.0.0.1:9000/").unwrap().unwrap();
+        assert_eq!(own.issuer, "http://127.0.0.1:9000/", "it is compared as text");
+        assert_eq!(own.discovery.as_str(), "http://127.0.0.1:9000/.well-known/openid-configuration");
+    }
+
+    #[test]
+    fn the_name_of_an_own_provider_is_short() {
+        let named = |name: &str| {
+            let [issuer, id, secret] = OIDC;
+            parse_oidc(&[issuer, id, secret, ("KALENDS_OIDC_NAME", name)]).map(|own| own.unwrap().title)
+        };
+        let longest = "é".repeat(40);
+        assert_eq!(named(" Example Login "), Ok("Example Login".to_owned()));
+        assert_eq!(named(&longest), Ok(longest.clone()));
+        for wrong in [&*"é".repeat(41), "Example\nLogin"] {
+            let problems = named(wrong).unwrap_err();
+            assert!(problems.len() == 1 && problems[0].starts_with("KALENDS_OIDC_NAME"), "{problems:?}");
+        }
     }
 }
