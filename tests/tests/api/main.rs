@@ -83,6 +83,7 @@ mod metadata_filters_by_the_rule;
 mod metering;
 mod moves_by_the_rule;
 mod oauth;
+mod oidc;
 mod operators;
 mod people_browser;
 mod placements_by_the_rule;

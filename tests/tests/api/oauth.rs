@@ -11,10 +11,10 @@ use crate::fixtures::{is_time, now};
 const TERMS: &str = "2026-01-01";
 const PASSWORD: &str = "correct horse battery";
 
-/// A service with the stand-in as both of its providers.
-struct World {
-    server: Server,
-    provider: SignInProvider,
+/// A service with the stand-in as its providers.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) provider: SignInProvider,
 }
 
 impl World {
@@ -24,10 +24,18 @@ impl World {
 
     async fn with(database: Database, more: &[(&str, &str)]) -> Self {
         let provider = SignInProvider::start().await;
-        let mut variables = vec![("KALENDS_EGRESS_ALLOW".to_owned(), provider.address().to_owned())];
-        for name in ["google", "microsoft"] {
-            variables.extend(provider.variables(name));
-        }
+        let variables = ["google", "microsoft"].into_iter().flat_map(|name| provider.variables(name)).collect();
+        Self::offering(database, provider, variables, more).await
+    }
+
+    /// A service with these settings of its providers, and more settings.
+    pub(crate) async fn offering(
+        database: Database,
+        provider: SignInProvider,
+        mut variables: Vec<(String, String)>,
+        more: &[(&str, &str)],
+    ) -> Self {
+        variables.push(("KALENDS_EGRESS_ALLOW".to_owned(), provider.address().to_owned()));
         let own = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let variables: Vec<_> = own.chain(more.iter().copied()).collect();
         let server = Server::start_with(database, &variables).await;
@@ -36,15 +44,15 @@ impl World {
         world
     }
 
-    fn register(&self) {
-        for name in ["google", "microsoft"] {
+    pub(crate) fn register(&self) {
+        for name in ["google", "microsoft", "oidc"] {
             let base = self.server.base_url();
             self.provider.register(&format!("{base}/v1/auth/oauth/{name}/callback"));
         }
     }
 
     /// Begins a browser's attempt. Returns the provider's address and the cookie.
-    async fn begin(&self, name: &str, query: &str) -> Begun {
+    pub(crate) async fn begin(&self, name: &str, query: &str) -> Begun {
         let answer = self.server.anonymous().get(format!("/v1/auth/oauth/{name}{query}")).await.expect(302);
         assert_eq!(answer.header("cache-control"), "no-store");
         let cookie = answer.header("set-cookie");
@@ -55,23 +63,23 @@ impl World {
     }
 
     /// Takes the browser to the provider and back. Returns the path of the callback.
-    async fn back(&self, begun: &Begun) -> String {
+    pub(crate) async fn back(&self, begun: &Begun) -> String {
         let back = self.provider.authorize(&begun.location).await.unwrap();
         back.strip_prefix(self.server.base_url()).unwrap_or_else(|| panic!("sent elsewhere: {back}")).to_owned()
     }
 
-    async fn answer(&self, path: &str, cookie: &str) -> Answer {
+    pub(crate) async fn answer(&self, path: &str, cookie: &str) -> Answer {
         self.server.anonymous().get(path).header("cookie", cookie).await
     }
 
     /// The whole flow.
-    async fn sign_in(&self, name: &str, query: &str) -> Answer {
+    pub(crate) async fn sign_in(&self, name: &str, query: &str) -> Answer {
         let begun = self.begin(name, query).await;
         self.answer(&self.back(&begun).await, &begun.cookie).await
     }
 
     /// A client with the session that the answer begins.
-    fn signed_in(&self, answer: &Answer) -> Client {
+    pub(crate) fn signed_in(&self, answer: &Answer) -> Client {
         assert_eq!(answer.status, 302, "{}", answer.describe());
         assert_eq!(answer.header("location"), format!("{}/console", self.server.base_url()), "{}", answer.describe());
         let cookies: Vec<_> =
@@ -85,7 +93,7 @@ impl World {
 
     /// Requires that nobody is signed in and that the answer redirects to the console with this error code.
     #[track_caller]
-    fn failed(&self, answer: &Answer, code: &str) {
+    pub(crate) fn failed(&self, answer: &Answer, code: &str) {
         assert_eq!(answer.status, 302, "{}", answer.describe());
         let expected = format!("{}/console?error={code}", self.server.base_url());
         assert_eq!(answer.header("location"), expected, "{}", answer.describe());
@@ -102,7 +110,7 @@ impl World {
         assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.describe());
     }
 
-    async fn password_human(&self, email: &str) -> (Answer, Client) {
+    pub(crate) async fn password_human(&self, email: &str) -> (Answer, Client) {
         let body = json!({ "email": email, "password": PASSWORD, "name": "Ada", "tos_version": TERMS });
         let made = self.server.anonymous().post("/v1/auth/signup").json(body).await.expect(201);
         (made, self.server.client(&self.token(email).await))
@@ -117,9 +125,9 @@ impl World {
     }
 }
 
-struct Begun {
-    location: String,
-    cookie: String,
+pub(crate) struct Begun {
+    pub(crate) location: String,
+    pub(crate) cookie: String,
 }
 
 impl Begun {
@@ -128,11 +136,11 @@ impl Begun {
     }
 }
 
-fn terms() -> String {
+pub(crate) fn terms() -> String {
     format!("?tos_version={TERMS}")
 }
 
-async fn me(human: &Client) -> Value {
+pub(crate) async fn me(human: &Client) -> Value {
     human.get("/v1/auth/me").await.expect(200).json
 }
 
@@ -395,6 +403,7 @@ async fn invalid_identities_are_refused(#[case] database: Database) {
     }
     world.provider.answers(Answering::Properly);
     world.signed_in(&world.sign_in("google", &terms()).await);
+    assert_eq!(world.provider.user_infos(), 0, "only the operator's own provider is asked for an address");
 }
 
 /// The `&code=…` parameter of a callback's address.
@@ -451,7 +460,7 @@ async fn a_new_user_must_accept_the_terms(#[case] database: Database) {
 #[tokio::test]
 async fn an_unconfigured_provider_is_not_found(#[case] database: Database) {
     let server = Server::start(database).await;
-    for name in ["google", "microsoft", "apple", "GOOGLE", "%20"] {
+    for name in ["google", "microsoft", "oidc", "apple", "GOOGLE", "%20"] {
         let start = format!("/v1/auth/oauth/{name}");
         server.anonymous().get(&start).await.refused(404, "not_found").code("provider_not_found");
         server.anonymous().get(format!("{start}/callback")).await.refused(404, "not_found");
