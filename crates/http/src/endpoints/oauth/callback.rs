@@ -26,7 +26,10 @@ use crate::{
     path = "/v1/auth/oauth/{provider}/callback",
     operation_id = "endSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."), wire::SignInAnswer),
+    params(
+        ("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."),
+        wire::SignInAnswer
+    ),
     responses((status = 302, description = "A redirect to the console."))
 )]
 pub(crate) async fn callback(

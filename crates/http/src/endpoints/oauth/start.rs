@@ -23,7 +23,10 @@ use crate::{
     path = "/v1/auth/oauth/{provider}",
     operation_id = "startSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."), wire::SignInWith),
+    params(
+        ("provider" = String, Path, description = "The provider: `google`, `microsoft` or `oidc`."),
+        wire::SignInWith
+    ),
     responses((status = 302, description = "A redirect to the provider, or back."))
 )]
 pub(crate) async fn start(
