@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::{Credential, KeyForm, Principal, Provenance, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
+use kalends_accounts::{Credential, KeyForm, Principal, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
 use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -27,6 +27,7 @@ use crate::{
     known::{AnsweredBy, Arrival, Carried, Known, Requester},
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     metered::Metered,
+    provenance::provenance,
     reply::replayed,
 };
 
@@ -192,19 +193,6 @@ async fn session_of(
 /// The token in the session's cookie.
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     session_token(headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()))
-}
-
-/// The browser's statement of where a request comes from. A repeated or unreadable header counts as a foreign origin.
-pub(crate) fn provenance(headers: &HeaderMap) -> Provenance<'_> {
-    let single_value = |name: HeaderName| {
-        let mut values = headers.get_all(name).iter();
-        let first = values.next()?;
-        Some(first.to_str().ok().filter(|_| values.next().is_none()).unwrap_or("unreadable"))
-    };
-    Provenance {
-        origin: single_value(header::ORIGIN),
-        sec_fetch_site: single_value(HeaderName::from_static("sec-fetch-site")),
-    }
 }
 
 /// Runs an operation that needs a key or a session. It checks the credential first, then the rate and the quota, and

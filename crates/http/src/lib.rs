@@ -30,6 +30,7 @@ mod mcp;
 mod metered;
 mod on_first_use;
 mod pages;
+mod provenance;
 mod reply;
 mod request_log;
 mod security;

@@ -130,7 +130,8 @@ async fn nobody_signs_in_without_a_valid_discovery_document(#[case] database: Da
     assert!(log.contains("another issuer"), "{log}");
     // The failure is reported to the page that the sign-in began on.
     let answer = world.server.anonymous().get("/v1/auth/oauth/oidc?return_to=connections").await.expect(302);
-    let expected = format!("{}/console/connections?sign_in_error=provider_unavailable", world.server.base_url());
+    let expected =
+        format!("{}/console/sign-in?next=/console/connections&error=provider_unavailable", world.server.base_url());
     assert_eq!(answer.header("location"), expected);
     // A document that is valid again counts at once. While it is fresh, the provider's failures do not matter.
     world.provider.document(&json!({}));

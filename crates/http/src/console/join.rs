@@ -16,10 +16,10 @@ use super::{
 };
 use crate::{
     Service,
-    enter::provenance,
     error::ApiError,
     extract::{Caller, read_body},
     pages::{Fields, mailed_code},
+    provenance::provenance,
     reply::{cookies, see_other, with_cookie},
 };
 

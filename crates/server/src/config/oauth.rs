@@ -142,7 +142,8 @@ impl Reader<'_> {
     /// Requires all of these settings if one is given.
     fn require_together(&mut self, all: &[&'static keys::Key]) {
         let given = self.given;
-        let (given, missing): (Vec<_>, Vec<_>) = all.iter().partition(|key| given.find(key).is_some());
+        let (given, missing): (Vec<&keys::Key>, Vec<_>) =
+            all.iter().copied().partition(|key| given.find(key).is_some());
         let Some(one) = given.first() else { return };
         for other in missing {
             self.problems.push(format!("{} must be set, because {} is set", other.name, one.name));

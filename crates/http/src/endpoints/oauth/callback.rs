@@ -4,7 +4,7 @@ use kalends_accounts::oauth::ReturnTo;
 use kalends_app::OauthEnded;
 use kalends_wire as wire;
 
-use super::{returns_to, returns_without};
+use super::returning::{returns_to, returns_without};
 use crate::{
     Service,
     error::ApiError,

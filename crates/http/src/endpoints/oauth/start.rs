@@ -3,7 +3,7 @@
 use kalends_app::OauthBegun;
 use kalends_wire as wire;
 
-use super::returns_without;
+use super::returning::returns_without;
 use crate::{
     Service,
     error::ApiError,
@@ -16,8 +16,8 @@ use crate::{
 /// The provider is `google`, `microsoft` or `oidc` (a provider of the operator's choice), if the operator configured it.
 /// Any other gets 404. A cookie binds the attempt to the browser for 10 minutes. A new user accepts the terms in
 /// `tos_version`; a known user does not need it. `return_to` names the page to return to, which is the console by
-/// default. If the provider does not answer, the redirect leads there at once, with `?error=provider_unavailable`
-/// (`?sign_in_error=` on a page of `return_to`).
+/// default. If the provider does not answer, the redirect leads to the sign-in at once, with `provider_unavailable`, as
+/// after a failure at the callback.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",
