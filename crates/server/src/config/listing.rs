@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn secrets_are_masked() {
         let secrets: Vec<_> = keys::ALL.iter().filter(|key| key.visibility == Visibility::Secret).collect();
-        assert_eq!(secrets.len(), 5);
+        assert_eq!(secrets.len(), 6);
         let environment: Vec<_> = keys::ALL
             .iter()
             .map(|key| match key.visibility {
