@@ -7,6 +7,7 @@
 
 skip = Zum Inhalt springen
 footer-booking = Buchung mit Kalends
+footer-console = Kalender mit Kalends
 footer-invitation = Einladung mit Kalends
 language = Sprache
 optional = (optional)
@@ -213,6 +214,7 @@ no-page-text = Vielleicht ist die Adresse falsch geschrieben oder abgeschnitten,
 no-page-advice = Bitten Sie die Person, von der Sie den Link haben, um einen neuen. Bestehende Buchungen sind nicht betroffen.
 no-console-page = Hier gibt es keine Seite
 no-console-page-text = Die Adresse ist vielleicht falsch geschrieben oder unvollständig.
+go-to-console = Zur Konsole
 not-accepted = Das hat nicht geklappt
 not-accepted-text = Das Formular ist vielleicht veraltet oder kommt von einer anderen Seite. Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal.
 other-address = Diese Seite wurde unter einer anderen Adresse geöffnet

@@ -7,6 +7,7 @@
 
 skip = Skip to the content
 footer-booking = Booking by Kalends
+footer-console = Calendars by Kalends
 footer-invitation = Invitation by Kalends
 language = Language
 optional = (optional)
@@ -213,6 +214,7 @@ no-page-text = The address may be mistyped or cut short, or the page has been ta
 no-page-advice = Please ask the person who sent you the link for a new one. Existing bookings are not affected.
 no-console-page = There is no page here
 no-console-page-text = The address may be mistyped or cut short.
+go-to-console = Go to the console
 not-accepted = That could not be done
 not-accepted-text = The form may be out of date, or may come from another page. Go back, load the page again, and retry.
 other-address = This page was opened at another address

@@ -7,6 +7,7 @@
 
 skip = Ir al contenido
 footer-booking = Reservas a través de Kalends
+footer-console = Calendarios a través de Kalends
 footer-invitation = Invitación a través de Kalends
 language = Idioma
 optional = (opcional)
@@ -208,6 +209,7 @@ no-page-text = Puede que la dirección esté mal escrita o incompleta, o que la 
 no-page-advice = Pida un enlace nuevo a la persona que se lo envió. Las reservas existentes no se ven afectadas.
 no-console-page = Aquí no hay ninguna página
 no-console-page-text = Es posible que la dirección esté mal escrita o incompleta.
+go-to-console = Ir a la consola
 not-accepted = No se ha podido hacer
 not-accepted-text = Es posible que el formulario esté anticuado o venga de otra página. Vuelva atrás, cargue la página de nuevo e inténtelo otra vez.
 other-address = Esta página se ha abierto en otra dirección

@@ -7,6 +7,7 @@
 
 skip = Aller au contenu
 footer-booking = Réservation avec Kalends
+footer-console = Agendas avec Kalends
 footer-invitation = Invitation avec Kalends
 language = Langue
 optional = (facultatif)
@@ -213,6 +214,7 @@ no-page-text = L’adresse est peut-être mal saisie ou tronquée, ou la page a 
 no-page-advice = Demandez un nouveau lien à la personne qui vous l’a envoyé. Les réservations existantes ne sont pas touchées.
 no-console-page = Il n’y a pas de page ici
 no-console-page-text = L’adresse est peut-être mal saisie ou incomplète.
+go-to-console = Aller à la console
 not-accepted = L’action n’a pas pu être effectuée
 not-accepted-text = Le formulaire est peut-être périmé ou vient d’une autre page. Revenez en arrière, rechargez la page et réessayez.
 other-address = Cette page a été ouverte à une autre adresse

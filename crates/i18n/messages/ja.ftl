@@ -7,6 +7,7 @@
 
 skip = 本文へ移動
 footer-booking = Kalends の予約サービス
+footer-console = Kalends のカレンダー
 footer-invitation = Kalends の招待サービス
 language = 言語
 optional = （任意）
@@ -204,6 +205,7 @@ no-page-text = アドレスが間違っているか途中で切れている、�
 no-page-advice = リンクを送ってくれた方に、新しいリンクをお尋ねください。すでにある予約に影響はありません。
 no-console-page = ページが見つかりません
 no-console-page-text = アドレスが間違っているか、途中で切れている可能性があります。
+go-to-console = コンソールへ移動
 not-accepted = 処理できませんでした
 not-accepted-text = フォームが古いか、別のページから送られた可能性があります。前のページに戻り、再読み込みしてからもう一度お試しください。
 other-address = このページは別のアドレスで開かれています

@@ -7,6 +7,7 @@
 
 skip = Ir para o conteúdo
 footer-booking = Reservas via Kalends
+footer-console = Agendas via Kalends
 footer-invitation = Convite via Kalends
 language = Idioma
 optional = (opcional)
@@ -208,6 +209,7 @@ no-page-text = O endereço pode estar errado ou incompleto, ou a página pode te
 no-page-advice = Peça um novo link a quem o enviou. As reservas existentes não são afetadas.
 no-console-page = Não há nenhuma página aqui
 no-console-page-text = O endereço pode estar incorreto ou incompleto.
+go-to-console = Ir para o console
 not-accepted = Não foi possível concluir
 not-accepted-text = O formulário pode estar desatualizado ou vir de outra página. Volte, recarregue a página e tente novamente.
 other-address = Esta página foi aberta em outro endereço

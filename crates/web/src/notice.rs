@@ -4,6 +4,7 @@ use askama::Template;
 use kalends_i18n::{Sentence, Translator};
 
 use crate::link::Path;
+use crate::next::Next;
 use crate::page::Reader;
 
 /// Why a page cannot be shown.
@@ -49,7 +50,9 @@ pub enum Notice<'a> {
 struct Shape<'a> {
     title: Sentence,
     paragraphs: Vec<Sentence>,
-    back: Option<&'a Path>,
+    /// The address that the page leads to, and the label of the link.
+    back: Option<(String, &'static str)>,
+    footer: &'static str,
     reader: &'a Reader,
 }
 
@@ -66,8 +69,20 @@ impl Shape<'_> {
 impl Notice<'_> {
     /// The page. It links to the booking page `back`, if there is one.
     pub fn html(&self, reader: &Reader, back: Option<&Path>) -> String {
+        self.render(reader, back.map(|path| (reader.keeps(path), "see-free-times")), "footer-booking")
+    }
+
+    /// The page, as a page of the console. It leads to the first page, unless that is at another address.
+    pub fn in_console(&self, reader: &Reader) -> String {
+        let is_elsewhere = matches!(self, Self::OtherAddress { .. });
+        let back = (!is_elsewhere).then(|| (Next::Home.path().to_owned(), "go-to-console"));
+        self.render(reader, back, "footer-console")
+    }
+
+    fn render(&self, reader: &Reader, back: Option<(String, &'static str)>, footer: &'static str) -> String {
         let words = reader.words();
-        crate::render(&Shape { title: words.say(self.title()), paragraphs: self.paragraphs(words), back, reader })
+        let (title, paragraphs) = (words.say(self.title()), self.paragraphs(words));
+        crate::render(&Shape { title, paragraphs, back, footer, reader })
     }
 
     fn title(&self) -> &'static str {

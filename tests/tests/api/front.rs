@@ -95,7 +95,7 @@ async fn a_browser_gets_a_page_where_the_console_has_none() {
     let server = Server::start(Sqlite).await;
     for path in ["/console/nothing", "/console/claims/nobody/revoke"] {
         let page = open(&server, path).await.page(404);
-        assert!(page.contains("There is no page here"), "{page}");
+        assert!(page.contains("There is no page here") && page.contains("href=\"/console\""), "{page}");
         // A program gets JSON.
         server.anonymous().undescribed().get(path).await.refused(404, "not_found");
     }
