@@ -1,6 +1,7 @@
 //! Idempotent requests. A repetition gets the stored answer. If the first request is still running, the repetition is
 //! refused.
 
+use kalends_accounts::{Credential, Principal};
 use kalends_kernel::{KeyId, OrgId, UserId};
 use sha2::{Digest, Sha256};
 
@@ -16,6 +17,16 @@ pub enum Repeater<'a> {
     Human(OrgId, UserId),
     /// A caller without a key, by network address.
     Anonymous(&'a str),
+}
+
+impl Repeater<'_> {
+    /// The holder of a key or of a session.
+    pub fn of(principal: &Principal) -> Self {
+        match principal.credential {
+            Credential::Key(key) => Self::Key(principal.org, key),
+            Credential::Session { user, .. } => Self::Human(principal.org, user),
+        }
+    }
 }
 
 impl Idempotency {

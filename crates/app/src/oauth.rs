@@ -136,15 +136,20 @@ pub(crate) fn plain(error: &str) -> String {
 type Entered = Result<String, OauthFailure>;
 
 impl App {
-    /// The service's client at the provider of that name, or why nobody can sign in there at present.
-    async fn sign_in_client(&self, provider: &str) -> Result<Result<Client, OauthFailure>, Refusal> {
-        let missing = || Refusal::missing(Missing::Provider, provider);
-        let known = Provider::from_name(provider).ok_or_else(missing)?;
-        match self.parts.providers.client(known).await {
-            Ok(client) => client.map(Ok).ok_or_else(missing),
+    /// The provider of that name.
+    fn sign_in_provider(&self, name: &str) -> Result<Provider, Refusal> {
+        let offered = self.sign_in_providers().iter().map(|offered| offered.provider);
+        let found = offered.into_iter().find(|provider| provider.as_str() == name);
+        found.ok_or_else(|| Refusal::missing(Missing::Provider, name))
+    }
+
+    /// The service's client at a provider, or why nobody can sign in there at present.
+    async fn sign_in_client(&self, provider: Provider) -> Result<Result<Client, OauthFailure>, Refusal> {
+        match self.parts.providers.client(provider).await {
+            Ok(client) => client.map(Ok).ok_or_else(|| Refusal::missing(Missing::Provider, provider.as_str())),
             Err(error) => {
                 tracing::warn!(
-                    provider = known.as_str(),
+                    provider = provider.as_str(),
                     error = &error as &dyn std::error::Error,
                     "nobody can sign in with a provider"
                 );
@@ -175,7 +180,7 @@ impl App {
         terms: Option<String>,
         page: Option<ReturnTo>,
     ) -> Result<OauthBegun, Refusal> {
-        let client = match self.sign_in_client(provider).await? {
+        let client = match self.sign_in_client(self.sign_in_provider(provider)?).await? {
             Ok(client) => client,
             Err(failure) => return Ok(OauthBegun::Failed(failure)),
         };
@@ -198,20 +203,23 @@ impl App {
         provider: &str,
         callback: Callback<'_>,
     ) -> Result<OauthEnded, Refusal> {
-        let client = match self.sign_in_client(provider).await? {
-            Ok(client) => client,
-            Err(failure) => return Ok(OauthEnded::Failed(failure)),
+        let failed = |failure: OauthFailure, why: &dyn std::fmt::Display| {
+            tracing::info!(provider, request_id = %request.id, "nobody is signed in: {why}");
+            Ok(OauthEnded::Failed(failure))
         };
+        let known = self.sign_in_provider(provider)?;
         let attempt = match callback.state {
             Some(state) => self.parts.store.use_attempt(TokenHash::of(state)).await?,
             None => None,
         };
-        let failed = |failure: OauthFailure, why: &dyn std::fmt::Display| {
-            tracing::info!(provider = client.provider.as_str(), request_id = %request.id, "nobody is signed in: {why}");
-            Ok(OauthEnded::Failed(failure))
+        // Checked first, so that nobody makes the service ask a provider without having begun an attempt.
+        let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
+        let client = match self.sign_in_client(known).await? {
+            Ok(client) => client,
+            Err(failure) => return Ok(OauthEnded::Failed(failure)),
         };
         let reported = callback.error.map(plain);
-        let token_request = match callback.check(attempt.as_ref(), &client, self.now()) {
+        let token_request = match callback.check(Some(&attempt), &client, self.now()) {
             Ok(token_request) => token_request,
             Err(error @ OauthError::Provider) => {
                 let reported = reported.as_deref().unwrap_or_default();
@@ -220,16 +228,22 @@ impl App {
             }
             Err(error) => return failed(error.into(), &error),
         };
-        // Cannot happen: the check above returns no token request without an attempt.
-        let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
         let claims = match self.parts.providers.exchange(client.provider, token_request).await {
             Ok(claims) => claims,
-            Err(error @ (ExchangeError::Refused(_) | ExchangeError::Malformed(_))) => {
-                return failed(OauthFailure::Failed, &error);
-            }
-            Err(error @ ExchangeError::Unavailable(_)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a provider does not answer");
-                return failed(OauthFailure::Unavailable, &error);
+            Err(error) => {
+                let cause = &error as &dyn std::error::Error;
+                let failure = match &error {
+                    ExchangeError::Refused(_) => OauthFailure::Failed,
+                    ExchangeError::Malformed(_) => {
+                        tracing::warn!(provider, error = cause, "a provider's answer cannot be used");
+                        OauthFailure::Failed
+                    }
+                    ExchangeError::Unavailable(_) => {
+                        tracing::warn!(provider, error = cause, "a provider does not answer");
+                        OauthFailure::Unavailable
+                    }
+                };
+                return failed(failure, &error);
             }
         };
         let identity = match claims.check(&attempt, &client, self.now()) {

@@ -49,7 +49,7 @@ impl App {
         Ok(check_provenance(operation.writes(), from, &self.origins)?)
     }
 
-    /// Whether a request may sign in or sign up from that origin.
+    /// Whether a request that signs in or up, or a form of somebody who is not signed in, may come from that origin.
     ///
     /// # Errors
     /// [`Refusal::CrossSite`].

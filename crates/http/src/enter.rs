@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::{Credential, KeyForm, Principal, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
+use kalends_accounts::{KeyForm, Principal, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
 use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
@@ -49,7 +49,11 @@ pub(crate) struct Entrance {
 }
 
 /// Wraps every route of the API.
-pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
+pub(crate) async fn enter(State(entrance): State<Entrance>, mut request: Request, next: Next) -> Response {
+    if console::is_form(&request) {
+        // Forms have keys of their own. A replay would be JSON.
+        request.headers_mut().remove(IDEMPOTENCY_KEY);
+    }
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
@@ -498,10 +502,7 @@ async fn identify(
     let (request, body) = read_whole(request, body_max_of(called.operation)).await?;
     let address = called.ip.map(|ip| ip.to_string()).unwrap_or_default();
     let repeater = match principal {
-        Some(principal) => match principal.credential {
-            Credential::Key(key) => Repeater::Key(principal.org, key),
-            Credential::Session { user, .. } => Repeater::Human(principal.org, user),
-        },
+        Some(principal) => Repeater::of(principal),
         None => Repeater::Anonymous(&address),
     };
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());

@@ -125,8 +125,7 @@ impl Wanted {
             _ => (Notice::Nonsense, back),
         };
         let reader = reader_with(self.query.as_deref(), &self.languages);
-        let text =
-            if self.kind == Kind::Console { notice.in_console(&reader) } else { notice.html(&reader, back) };
+        let text = if self.kind == Kind::Console { notice.in_console(&reader) } else { notice.html(&reader, back) };
         let mut response = html(error.status(), text);
         error.add_retry_after(response.headers_mut());
         response

@@ -39,6 +39,8 @@ pub enum JoinState<'a> {
         organization: &'a str,
         /// The role that the user gets.
         role: &'a str,
+        /// The key of the form, which identifies the invitation.
+        key: &'a str,
     },
     /// The user cannot accept it, for this reason.
     Refused {
@@ -67,8 +69,9 @@ impl Join<'_> {
         }
     }
 
-    const fn has_joined(&self) -> bool {
-        matches!(self.state, JoinState::Joined { .. })
+    /// Whether it helps to sign in as somebody else.
+    const fn is_for_another(&self) -> bool {
+        matches!(self.state, JoinState::Invited { .. } | JoinState::Refused { for_another: true, .. })
     }
 }
 

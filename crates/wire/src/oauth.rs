@@ -16,7 +16,7 @@ pub struct SignInWith {
     #[param(example = "2026-01-01", min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
     /// The page to return to: `connect`, `connections` or `join`. Defaults to the console.
-    #[param(example = "connect", pattern = "^(connect|connections|invitations)$")]
+    #[param(example = "connect", pattern = "^(connect|connections|join)$")]
     pub return_to: Option<String>,
 }
 

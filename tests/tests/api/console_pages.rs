@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD};
 use kalends_e2e::{
     Browser,
     Database::{self, Sqlite},
@@ -9,6 +10,8 @@ use kalends_e2e::{
 };
 use rstest::rstest;
 use rstest_reuse::apply;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     booking_browser::{PHONE, fits},
@@ -249,6 +252,11 @@ fn signing_up<'a>(email: &'a str, once: &'a str) -> [(&'a str, &'a str); 6] {
     ]
 }
 
+/// The key of the form that accepts the invitation with that token.
+fn key_of(token: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(token))
+}
+
 /// The value of the hidden field of a form.
 fn hidden(text: &str, name: &str) -> String {
     let (_, rest) = text.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
@@ -311,7 +319,14 @@ async fn a_form_over_a_limit_keeps_what_was_typed(#[case] database: Database) {
         let foreign = pages.send_from("https://evil.example", path, fields).await;
         assert_eq!(foreign.status, 403, "{path}");
     }
-    assert_eq!(server.mails().len(), 0);
+    // The forms sent no email, so this one is the first.
+    server
+        .anonymous()
+        .post("/v1/waitlist")
+        .json(json!({ "email": "waits@example.com", "name": "Wait", "tos_version": "2026-01-01" }))
+        .await
+        .expect(201);
+    assert_eq!(server.wait_for_mails(1).await[0].to, "waits@example.com");
 }
 
 #[apply(on_both)]
@@ -337,7 +352,8 @@ async fn a_user_sets_a_password_by_forms(#[case] database: Database) {
         ("Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "a new password", 400, "This code does not work"),
         (link, "short", 400, "The password must be 10 to 128 characters long, got 5."),
         (link, "a new password", 200, "Your password is set"),
-        (link, "a new password", 400, "This code does not work"),
+        (link, "a new password", 200, "Your password is set"),
+        (link, "another password", 400, "This code does not work"),
     ] {
         let seen = pages.send("/console/reset", &[("token", code), ("password", password)]).await;
         assert!(seen.status == status && seen.text.contains(says), "{code} {}", seen.text);
@@ -379,7 +395,10 @@ async fn a_user_joins_an_organization_by_forms(#[case] database: Database) {
     let credentials = |email| [("email", email), ("password", PASSWORD), ("next", "/console/join")];
     let entered = pages.send("/console/sign-in", &credentials("eve@example.com")).await;
     assert_eq!(entered.location, "/console/join");
-    for seen in [pages.open("/console/join").await, pages.send("/console/join", &[]).await] {
+    let page_of_bob = pages.open("/console/join").await;
+    assert!(!page_of_bob.text.contains("name=\"key\""), "there is nothing to accept");
+    let key = key_of(&token);
+    for seen in [page_of_bob, pages.send("/console/join", &[("key", &key)]).await] {
         assert!(
             seen.status == 403 && seen.text.contains("It was sent to another address than yours."),
             "{}",
@@ -396,10 +415,18 @@ async fn a_user_joins_an_organization_by_forms(#[case] database: Database) {
         "{}",
         page.text
     );
-    let foreign = pages.send_from("https://evil.example", "/console/join", &[]).await;
+    assert_eq!(hidden(&page.text, "key"), key);
+    let foreign = pages.send_from("https://evil.example", "/console/join", &[("key", &key)]).await;
     assert_eq!(foreign.status, 403);
-    let joined = pages.send("/console/join", &[]).await;
+    // Another invitation was opened in between: the page shows that one first.
+    let other = pages.send("/console/join", &[("key", &key_of("another"))]).await;
+    assert_eq!((other.status, &*other.location), (303, "/console/join"));
+    // A double click.
+    let mut same = Pages { server: &server, cookies: pages.cookies.clone() };
+    let fields = [("key", &*key)];
+    let (joined, again) = tokio::join!(pages.send("/console/join", &fields), same.send("/console/join", &fields));
     assert!(joined.status == 200 && joined.text.contains("Welcome to Engines"), "{}", joined.text);
+    assert_eq!((again.status, &again.text), (200, &joined.text));
     assert!(!pages.cookies.contains_key("service_invitation"));
     let (_, rest) = joined.text.split_once("action=\"/console/orgs/").unwrap();
     let switched = pages.send(&format!("/console/orgs/{}", rest.split('"').next().unwrap()), &[]).await;

@@ -4,20 +4,24 @@ use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequest, Request},
-    http::HeaderMap,
+    response::Response,
 };
 use bytes::Bytes;
-use http::header;
+use http::{HeaderMap, header};
 use kalends_accounts::invitation_cookie;
 use kalends_app::{Answer, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
 use kalends_kernel::{Entropy, base64url, random_bytes};
 
+use super::shown::{because_of, wait};
 use crate::{
     error::ApiError,
     extract::read_body,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     pages::Fields,
 };
+
+/// Stands for the address of the request in the identity of a form.
+const FORM: &str = "form";
 
 /// Marks a form of an address that sends too many. The page answers it, so that what was typed is kept.
 #[derive(Debug, Clone)]
@@ -28,15 +32,22 @@ pub(crate) struct Exceeded {
     pub error: Arc<ApiError>,
 }
 
+impl Exceeded {
+    /// The page of the form that says so. Several forms share the limit.
+    pub(super) fn shown(self, page: impl FnOnce(&str) -> Response) -> Response {
+        let problem = format!("Too many attempts from your network. Try again in {}.", wait(self.retry_after));
+        because_of(self.error, page(&problem))
+    }
+}
+
 /// A form of somebody who is not signed in.
 pub(super) struct Sent {
-    pub called: Called,
+    /// The request, for the use case; or the limit that the sender exceeds.
+    pub called: Result<Called, Exceeded>,
     pub fields: Fields,
-    /// The limit that the sender exceeds. The form must have no effect then.
-    pub exceeded: Option<Exceeded>,
     /// The token of the invitation that the sender has opened.
     pub invitation: Option<String>,
-    body: Bytes,
+    pub body: Bytes,
 }
 
 impl<S: Sync> FromRequest<S> for Sent {
@@ -44,10 +55,10 @@ impl<S: Sync> FromRequest<S> for Sent {
 
     async fn from_request(mut request: Request, _: &S) -> Result<Self, ApiError> {
         let called = request.extensions_mut().remove::<Called>().ok_or(ApiError::Internal)?;
-        let exceeded = request.extensions_mut().remove::<Exceeded>();
+        let called = request.extensions_mut().remove::<Exceeded>().map_or(Ok(called), Err);
         let invitation = opened_invitation(request.headers());
         let body = read_body(request.into_body()).await?;
-        Ok(Self { called, fields: Fields::read(&body), exceeded, invitation, body })
+        Ok(Self { called, fields: Fields::read(&body), invitation, body })
     }
 }
 
@@ -57,32 +68,65 @@ pub(super) fn opened_invitation(headers: &HeaderMap) -> Option<String> {
     invitation_cookie(lines).map(str::to_owned)
 }
 
-/// The name of the hidden field that identifies a form. If the form is sent twice, it has one effect.
-const ONCE: &str = "once";
-
-/// A random value for the hidden field [`ONCE`].
+/// A random value for the hidden field of a form that must have only one effect.
 pub(super) fn new_once(entropy: &dyn Entropy) -> String {
     base64url(&random_bytes::<24>(entropy))
 }
 
-impl Sent {
-    /// Begins the effect of the form. Returns the answer to the same form if it was sent before. A form without a valid
-    /// [`ONCE`] is never a repetition.
-    ///
-    /// # Errors
-    /// [`Refusal::IdempotencyMismatch`] if the form was sent before with other entries.
-    pub(super) async fn begin(&mut self, app: &App) -> Result<(Option<RunningGuard>, Option<Answer>), Refusal> {
-        let once = self.fields.get(ONCE);
-        let is_key = (ANONYMOUS_KEY_MIN..=IDEMPOTENCY_KEY_MAX).contains(&once.len());
-        if !is_key || !once.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Ok((None, None));
-        }
-        let operation = self.called.operation;
-        let address = self.called.ip.as_ref().map(IpAddr::to_string).unwrap_or_default();
-        let idempotency = Idempotency::of(Repeater::Anonymous(&address), operation, once, ONCE, &self.body);
-        let running = app.begin_after(&idempotency).await;
-        let earlier = app.earlier_answer(operation, &idempotency).await?;
-        self.called.idempotency = Some(idempotency);
-        Ok((Some(running), earlier))
+/// What happened to a form before.
+pub(super) enum Earlier {
+    /// It had its effect, with this answer.
+    Answered(Answer),
+    /// It had none yet. While this exists, the same form waits.
+    Nothing(Option<RunningGuard>),
+}
+
+/// Begins the effect of a form, and lets `called` know it. Two forms with the same `key` and content have one effect. A
+/// form whose key is too short to be secret is never a repetition.
+///
+/// # Errors
+/// [`Refusal::IdempotencyMismatch`] if a form with this key and another content had its effect.
+pub(super) async fn begin(
+    app: &App,
+    called: &mut Called,
+    repeater: Repeater<'_>,
+    key: &str,
+    content: &[u8],
+) -> Result<Earlier, Refusal> {
+    let is_key = (ANONYMOUS_KEY_MIN..=IDEMPOTENCY_KEY_MAX).contains(&key.len());
+    if !is_key || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(Earlier::Nothing(None));
     }
+    let idempotency = Idempotency::of(repeater, called.operation, key, FORM, content);
+    let running = app.begin_after(&idempotency).await;
+    called.idempotency = Some(idempotency);
+    Ok(match earlier(app, called).await? {
+        Some(answer) => Earlier::Answered(answer),
+        None => Earlier::Nothing(Some(running)),
+    })
+}
+
+/// The answer to the same form, if it has had its effect. If a form is refused, another node may just have answered it.
+///
+/// # Errors
+/// As [`begin`].
+pub(super) async fn earlier(app: &App, called: &Called) -> Result<Option<Answer>, Refusal> {
+    match &called.idempotency {
+        Some(idempotency) => app.earlier_answer(called.operation, idempotency).await,
+        None => Ok(None),
+    }
+}
+
+/// [`begin`], for somebody who is not signed in.
+///
+/// # Errors
+/// As [`begin`].
+pub(super) async fn begin_anonymous(
+    app: &App,
+    called: &mut Called,
+    key: &str,
+    content: &[u8],
+) -> Result<Earlier, Refusal> {
+    let address = called.ip.as_ref().map(IpAddr::to_string).unwrap_or_default();
+    begin(app, called, Repeater::Anonymous(&address), key, content).await
 }

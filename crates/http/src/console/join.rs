@@ -3,14 +3,18 @@
 //! The link of an invitation has the token in its fragment, which no browser sends. A form takes it from there, and a
 //! cookie keeps it while its holder signs in or up.
 
+use std::sync::Arc;
+
 use axum::{extract::Request, response::Response};
 use http::{HeaderMap, StatusCode};
-use kalends_accounts::MemberError;
-use kalends_app::{Actor, App, Refusal};
+use kalends_accounts::{MemberError, TokenHash};
+use kalends_app::{Actor, App, OwnInvitation, Refusal, Repeater};
+use kalends_kernel::base64url;
 use kalends_web::{Invited, Join, JoinState};
+use serde::Deserialize;
 
 use super::{
-    form::opened_invitation,
+    form::{Earlier, begin, earlier, opened_invitation},
     places::{INVITATIONS, JOIN},
     shown::page,
 };
@@ -39,31 +43,58 @@ pub(super) async fn open(app: Service, request: Request) -> Result<Response, Api
     }
 }
 
+/// The key of the form that accepts the invitation with that token. So the form accepts the invitation that its page
+/// showed, even if another one was opened in between, and it does so once.
+fn key_of(token: &str) -> String {
+    base64url(&TokenHash::of(token).0)
+}
+
 /// `GET /console/join`
 pub(super) async fn show(app: Service, caller: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
     let Some(token) = opened_invitation(&headers) else { return Ok(see_other(INVITATIONS, None)) };
     match app.invitation_to(&caller.0, &token).await {
-        Ok(invitation) => {
-            let state = JoinState::Invited { organization: &invitation.organization, role: invitation.role.as_str() };
+        Ok(OwnInvitation { organization, role }) => {
+            let key = key_of(&token);
+            let state = JoinState::Invited { organization: &organization, role: role.as_str(), key: &key };
             render(&app, &caller.0, StatusCode::OK, state).await
         }
         Err(refusal) => refused(&app, &caller.0, refusal).await,
     }
 }
 
+/// The part of the answer that the page shows.
+#[derive(Deserialize)]
+struct Joined {
+    id: String,
+    name: String,
+    role: String,
+}
+
 /// `POST /console/join`
-pub(super) async fn accept(app: Service, caller: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
-    let Some(token) = opened_invitation(&headers) else { return Ok(see_other(INVITATIONS, None)) };
-    match app.accept_invitation(&caller.0, &token).await {
-        Ok(joined) => {
-            let (org, role) = (&joined.resource.org, joined.resource.role);
-            let id = org.id.to_string();
-            let state = JoinState::Joined { id: &id, organization: &org.name, role };
-            let shown = render(&app, &caller.0, StatusCode::OK, state).await?;
-            Ok(with_cookie(shown, &cookies(&app).clear_invitation()))
-        }
-        Err(refusal) => refused(&app, &caller.0, refusal).await,
+pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -> Result<Response, ApiError> {
+    let Some(token) = opened_invitation(request.headers()) else { return Ok(see_other(INVITATIONS, None)) };
+    let key = key_of(&token);
+    let fields = Fields::read(&read_body(request.into_body()).await?);
+    if fields.get("key") != key {
+        // Another invitation was opened in between. The user sees it first.
+        return Ok(see_other(JOIN, None));
     }
+    let principal = Arc::clone(&caller.0.principal);
+    let answer = match begin(&app, &mut caller.0.request, Repeater::of(&principal), &key, key.as_bytes()).await? {
+        Earlier::Answered(answer) => answer,
+        Earlier::Nothing(_running) => match app.accept_invitation(&caller.0, &token).await {
+            Ok(joined) => joined.answer,
+            Err(refusal) => match earlier(&app, &caller.0.request).await? {
+                Some(answer) => answer,
+                None => return refused(&app, &caller.0, refusal).await,
+            },
+        },
+    };
+    let Joined { id, name, role } =
+        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
+    let state = JoinState::Joined { id: &id, organization: &name, role: &role };
+    let shown = render(&app, &caller.0, StatusCode::OK, state).await?;
+    Ok(with_cookie(shown, &cookies(&app).clear_invitation()))
 }
 
 /// The page that says why the caller cannot accept the invitation. An invitation for another account is kept.

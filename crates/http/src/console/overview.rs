@@ -10,7 +10,7 @@ use kalends_web::{OtherOrganization, Overview};
 
 use super::{
     places::{HOME, to_sign_in},
-    shown::{because_of, page, wait},
+    shown::{TAKEN, because_of, page, wait},
 };
 use crate::{
     Service,
@@ -20,7 +20,6 @@ use crate::{
     reply::{cookies, see_other, with_cookie},
 };
 
-const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
 const LOST: &str = "You no longer belong to that organization.";
 /// The query of the page after another email was sent.
 const SENT: &str = "sent";

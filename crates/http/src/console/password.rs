@@ -8,8 +8,8 @@ use kalends_web::{Forgot, Forgotten, PasswordSet, Reset};
 use kalends_wire as wire;
 
 use super::{
-    form::Sent,
-    shown::{because_of, page, wait},
+    form::{Earlier, Sent, begin_anonymous, earlier},
+    shown::{TAKEN, page},
 };
 use crate::{Service, error::ApiError, pages::mailed_code};
 
@@ -24,14 +24,16 @@ pub(super) async fn ask_for_address() -> Response {
 pub(super) async fn send(app: Service, sent: Sent) -> Response {
     let email = sent.fields.get("email").trim();
     let asks = Forgot { email, wrong: None, problem: None };
-    if let Some(exceeded) = sent.exceeded {
-        let problem = format!("No more emails can be sent at the moment. Try again in {}.", wait(exceeded.retry_after));
-        let again = page(StatusCode::TOO_MANY_REQUESTS, Forgot { problem: Some(&problem), ..asks }.html());
-        return because_of(exceeded.error, again);
-    }
+    let called = match sent.called {
+        Ok(called) => called,
+        Err(exceeded) => {
+            let again = |problem: &str| Forgot { problem: Some(problem), ..asks }.html();
+            return exceeded.shown(|problem| page(StatusCode::TOO_MANY_REQUESTS, again(problem)));
+        }
+    };
     match (wire::ForgotPassword { email: email.to_owned() }).parse() {
         Ok(address) => {
-            app.0.forgot_password(&sent.called, address);
+            app.0.forgot_password(&called, address);
             page(StatusCode::ACCEPTED, Forgotten { email }.html())
         }
         Err(_) => page(StatusCode::BAD_REQUEST, Forgot { wrong: Some(NO_ADDRESS), ..asks }.html()),
@@ -47,11 +49,13 @@ pub(super) async fn ask_for_code() -> Response {
 pub(super) async fn set(app: Service, sent: Sent) -> Result<Response, ApiError> {
     let code = sent.fields.get("token").trim();
     let asks = Reset { code, ..Reset::default() };
-    if let Some(exceeded) = sent.exceeded {
-        let problem = format!("Too many codes were tried. Try again in {}.", wait(exceeded.retry_after));
-        let again = page(StatusCode::TOO_MANY_REQUESTS, Reset { problem: Some(&problem), ..asks }.html());
-        return Ok(because_of(exceeded.error, again));
-    }
+    let stopped = |status, problem: &str| page(status, Reset { problem: Some(problem), ..asks }.html());
+    let mut called = match sent.called {
+        Ok(called) => called,
+        Err(exceeded) => return Ok(exceeded.shown(|problem| stopped(StatusCode::TOO_MANY_REQUESTS, problem))),
+    };
+    let done = || page(StatusCode::OK, PasswordSet.html());
+    let wrong_code = || page(StatusCode::BAD_REQUEST, Reset { wrong: true, ..asks }.html());
     let refused = |errors: &FieldErrors| {
         let of = |name| errors.iter().find(|error| error.param == name);
         let wrong_password = of("password").map(|error| format!("The password {}.", error.message));
@@ -63,9 +67,18 @@ pub(super) async fn set(app: Service, sent: Sent) -> Result<Response, ApiError> 
         Ok(parsed) => parsed,
         Err(errors) => return Ok(refused(&errors)),
     };
-    match app.reset_password(&sent.called, &token, password).await {
-        Ok(_) => Ok(page(StatusCode::OK, PasswordSet.html())),
+    // A code works once, so it is the form's key.
+    let _running = match begin_anonymous(&app, &mut called, &token, &sent.body).await {
+        Ok(Earlier::Nothing(running)) => running,
+        Ok(Earlier::Answered(_)) => return Ok(done()),
+        Err(Refusal::IdempotencyMismatch) => return Ok(wrong_code()),
+        Err(error) => return Err(error.into()),
+    };
+    match app.reset_password(&called, &token, password).await {
+        Ok(_) => Ok(done()),
+        Err(_) if earlier(&app, &called).await?.is_some() => Ok(done()),
         Err(Refusal::Invalid(errors)) => Ok(refused(&errors)),
+        Err(Refusal::EmailTaken) => Ok(stopped(StatusCode::CONFLICT, TAKEN)),
         Err(error) => Err(error.into()),
     }
 }

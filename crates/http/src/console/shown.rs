@@ -9,6 +9,9 @@ use kalends_web::{Next, ProviderChoice};
 
 use crate::{error::ApiError, pages::html};
 
+/// Why an address cannot be proved.
+pub(crate) const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
+
 /// A page of the console. A form on it states its origin, which a browser hides from forms of pages that send no
 /// referrer.
 pub(crate) fn page(status: StatusCode, text: String) -> Response {

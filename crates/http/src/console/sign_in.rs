@@ -1,7 +1,5 @@
 //! Signing in by a form.
 
-use std::sync::Arc;
-
 use axum::{
     extract::{Query, rejection::QueryRejection},
     response::Response,
@@ -56,19 +54,19 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
     let again = |status, problem: &str| {
         render(&app, status, SignIn { next, email, problem: Some(problem), providers: &[], may_sign_up })
     };
-    let too_fast = |error: Arc<ApiError>, retry_after| {
-        let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));
-        because_of(error, again(StatusCode::TOO_MANY_REQUESTS, &problem))
+    let called = match sent.called {
+        Ok(called) => called,
+        Err(exceeded) => return Ok(exceeded.shown(|problem| again(StatusCode::TOO_MANY_REQUESTS, problem))),
     };
-    if let Some(exceeded) = sent.exceeded {
-        return Ok(too_fast(exceeded.error, exceeded.retry_after));
-    }
     let credentials = wire::SignIn { email: email.to_owned(), password: sent.fields.get("password").to_owned() };
     let Ok((address, password)) = credentials.parse() else { return Ok(again(StatusCode::BAD_REQUEST, NO_ADDRESS)) };
-    match app.0.sign_in(&sent.called, &Entrant { email: address, password }).await {
+    match app.0.sign_in(&called, &Entrant { email: address, password }).await {
         Ok(begun) => Ok(see_other(next.path(), Some(cookies(&app).set(&begun.token)))),
         Err(Refusal::WrongPassword) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
-        Err(refusal @ Refusal::TooFast { retry_after, .. }) => Ok(too_fast(Arc::new(refusal.into()), retry_after)),
+        Err(refusal @ Refusal::TooFast { retry_after, .. }) => {
+            let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));
+            Ok(because_of(ApiError::from(refusal), again(StatusCode::TOO_MANY_REQUESTS, &problem)))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -13,7 +13,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Sent, new_once, opened_invitation},
+    form::{Earlier, Sent, begin_anonymous, earlier, new_once, opened_invitation},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
@@ -135,7 +135,7 @@ fn signed_up(app: &App, next: Next, answer: &Answer) -> Result<Response, ApiErro
 }
 
 /// `POST /console/sign-up`
-pub(super) async fn submit(app: Service, mut sent: Sent) -> Result<Response, ApiError> {
+pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiError> {
     let next = Next::of(sent.fields.get("next"));
     let text = |name: &str| sent.fields.get(name).trim().to_owned();
     let given = SignUpGiven {
@@ -148,10 +148,10 @@ pub(super) async fn submit(app: Service, mut sent: Sent) -> Result<Response, Api
     let form = Form { app: &app, next, is_open: admits(&app, next, invitation.as_deref()) };
     let stopped = |status, problem: &str| form.render(status, &given, Some(problem), &[]);
     let wrong = |status, problems: &[(String, String)]| Ok(form.render(status, &given, None, problems));
-    if let Some(exceeded) = sent.exceeded {
-        let problem = format!("Too many accounts were created here. Try again in {}.", wait(exceeded.retry_after));
-        return Ok(because_of(exceeded.error, stopped(StatusCode::TOO_MANY_REQUESTS, &problem)));
-    }
+    let mut called = match sent.called {
+        Ok(called) => called,
+        Err(exceeded) => return Ok(exceeded.shown(|problem| stopped(StatusCode::TOO_MANY_REQUESTS, problem))),
+    };
     let body = wire::ConsoleSignUp {
         email: given.email.clone(),
         password: sent.fields.get("password").to_owned(),
@@ -167,38 +167,45 @@ pub(super) async fn submit(app: Service, mut sent: Sent) -> Result<Response, Api
     if !given.accepted {
         return wrong(StatusCode::BAD_REQUEST, &[("accepted".to_owned(), NOT_ACCEPTED.to_owned())]);
     }
-    let _running = match sent.begin(&app).await {
-        Ok((_, Some(earlier))) => return signed_up(&app, next, &earlier),
-        Ok((running, None)) => running,
+    let _running = match begin_anonymous(&app, &mut called, sent.fields.get("once"), &sent.body).await {
+        Ok(Earlier::Answered(answer)) => return signed_up(&app, next, &answer),
+        Ok(Earlier::Nothing(running)) => running,
         Err(Refusal::IdempotencyMismatch) => return Ok(stopped(StatusCode::CONFLICT, SENT_BEFORE)),
         Err(error) => return Err(error.into()),
     };
-    match app.console_sign_up(&sent.called, new).await {
+    let refusal = match app.console_sign_up(&called, new).await {
         Ok(begun) => {
             let shown = signed_up(&app, next, &begun.answered.answer)?;
-            Ok(with_cookie(shown, &cookies(&app).set(&begun.token)))
+            return Ok(with_cookie(shown, &cookies(&app).set(&begun.token)));
         }
-        Err(Refusal::EmailTaken) => wrong(StatusCode::CONFLICT, &[("email".to_owned(), TAKEN.to_owned())]),
-        Err(Refusal::Invalid(errors)) if errors.iter().any(|error| error.param == "invitation_token") => {
-            Ok(stopped(StatusCode::BAD_REQUEST, NOT_INVITED))
+        Err(refusal) => refusal,
+    };
+    if let Some(answer) = earlier(&app, &called).await? {
+        return signed_up(&app, next, &answer);
+    }
+    match refusal {
+        Refusal::EmailTaken => wrong(StatusCode::CONFLICT, &[("email".to_owned(), TAKEN.to_owned())]),
+        Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "invitation_token") => {
+            // Without the invitation, the person can still sign up if everybody can.
+            let form = Form { next: Next::Home, is_open: admits(&app, Next::Home, None), ..form };
+            let again = form.render(StatusCode::BAD_REQUEST, &given, Some(NOT_INVITED), &[]);
+            Ok(with_cookie(again, &cookies(&app).clear_invitation()))
         }
-        Err(Refusal::Invalid(errors)) => wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
-        Err(Refusal::Member(MemberError::OtherAddress)) => {
+        Refusal::Invalid(errors) => wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
+        Refusal::Member(MemberError::OtherAddress) => {
             wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), OTHER_ADDRESS.to_owned())])
         }
-        Err(Refusal::StaleTerms(_)) => {
+        Refusal::StaleTerms(_) => {
             let given = SignUpGiven { accepted: false, ..given };
             let problem = [("accepted".to_owned(), STALE.to_owned())];
             Ok(form.render(StatusCode::CONFLICT, &given, None, &problem))
         }
-        Err(Refusal::Waitlisted) => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),
-        Err(Refusal::SignUpClosed) => {
-            Ok(Form { is_open: false, ..form }.render(StatusCode::FORBIDDEN, &given, None, &[]))
-        }
-        Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
+        Refusal::Waitlisted => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),
+        Refusal::SignUpClosed => Ok(Form { is_open: false, ..form }.render(StatusCode::FORBIDDEN, &given, None, &[])),
+        refusal @ Refusal::TooMany { retry_after, .. } => {
             let problem = format!("Too many people signed up. Try again in {}.", wait(retry_after));
             Ok(because_of(ApiError::from(refusal), stopped(StatusCode::TOO_MANY_REQUESTS, &problem)))
         }
-        Err(error) => Err(error.into()),
+        refusal => Err(refusal.into()),
     }
 }

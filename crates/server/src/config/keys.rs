@@ -146,7 +146,7 @@ keys! {
         "The client ID at this provider. Register the redirect URI BASE_URL/v1/auth/oauth/oidc/callback for it.";
     OIDC_CLIENT_SECRET, Secret, Default::Unset("sign-in with an OpenID Connect provider is off"),
         "The client secret at this provider.";
-    OIDC_NAME, Plain, Default::Text("single sign-on"),
+    OIDC_NAME, Plain, Default::Text(kalends_accounts::oauth::Provider::Oidc.title()),
         "The name of this provider on pages and in emails, 1 to 40 characters: `Continue with NAME`.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up).";

@@ -299,7 +299,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("password set", PasswordSet.html()),
         ("invited", Invited { wrong: None }.html()),
         ("invited, wrong", Invited { wrong: Some(text) }.html()),
-        ("join", join(JoinState::Invited { organization: text, role: "viewer" })),
+        ("join", join(JoinState::Invited { organization: text, role: "viewer", key: text })),
         ("join, refused", join(JoinState::Refused { reason: text, for_another: true })),
         ("join, used", join(JoinState::Refused { reason: text, for_another: false })),
         ("joined", join(JoinState::Joined { id: text, organization: text, role: "admin" })),
