@@ -56,9 +56,9 @@ pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
 pub use reply_to::{AskedAddress, REPLY_TO_ASKED_LASTS, ReplyTo, ReplyToToken};
 pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
-    CrossSite, INVITATION_COOKIE, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims,
-    SessionCookies, SessionEnd, check_anonymous, check_provenance, invitation_cookie, origin_of, origins_of,
-    session_token, state_cookie,
+    CrossSite, KeptToken, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims,
+    SessionCookies, SessionEnd, check_anonymous, check_provenance, kept_token, origin_of, origins_of, session_token,
+    state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use sign_ups::SignUps;

@@ -11,12 +11,10 @@ use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
 pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
 /// The name of the session's cookie.
 pub const SESSION_COOKIE: &str = "service_session";
-/// The name of the cookie that keeps the token of an invitation while its holder signs in or up.
-pub const INVITATION_COOKIE: &str = "service_invitation";
-/// The maximum length of that token, in characters.
+/// The maximum length of a [`KeptToken`], in characters.
 const TOKEN_MAX: usize = 256;
-/// How long that cookie lasts.
-const INVITATION_KEPT: SignedDuration = SignedDuration::hours(1);
+/// How long a [`KeptToken`] is kept.
+const TOKEN_KEPT: SignedDuration = SignedDuration::hours(1);
 /// The issuer in tokens. A token that another service signed with the same key is not accepted.
 pub const SESSION_ISSUER: &str = "kalends";
 
@@ -129,6 +127,25 @@ impl SessionEnd {
     }
 }
 
+/// The token of a link, which a cookie keeps for the pages of the console while its holder signs in or up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptToken {
+    /// The token of an invitation.
+    Invitation,
+    /// The token of a connection link.
+    ConnectionLink,
+}
+
+impl KeptToken {
+    /// The name of its cookie.
+    const fn cookie(self) -> &'static str {
+        match self {
+            Self::Invitation => "service_invitation",
+            Self::ConnectionLink => "service_connection_link",
+        }
+    }
+}
+
 /// How the cookies are written: with `Secure`, unless the server is reached over plain http on a loopback address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCookies {
@@ -161,17 +178,17 @@ impl SessionCookies {
         self.line(STATE_COOKIE, "", SignedDuration::ZERO)
     }
 
-    /// `Set-Cookie` that keeps the token of an invitation for the pages of the console. `None` if the text is no token:
-    /// it is longer than 256 characters, or has others than base64url.
-    pub fn set_invitation(self, token: &str) -> Option<String> {
+    /// `Set-Cookie` that keeps a token for the pages of the console. `None` if the text is no token: it is longer than
+    /// 256 characters, or has others than base64url.
+    pub fn keep(self, kept: KeptToken, token: &str) -> Option<String> {
         let fits = (1..=TOKEN_MAX).contains(&token.len());
         let plain = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-        (fits && plain).then(|| self.line_at("/console", INVITATION_COOKIE, token, INVITATION_KEPT))
+        (fits && plain).then(|| self.line_at("/console", kept.cookie(), token, TOKEN_KEPT))
     }
 
-    /// `Set-Cookie` that removes the cookie of [`Self::set_invitation`].
-    pub fn clear_invitation(self) -> String {
-        self.line_at("/console", INVITATION_COOKIE, "", SignedDuration::ZERO)
+    /// `Set-Cookie` that removes the cookie of [`Self::keep`].
+    pub fn forget(self, kept: KeptToken) -> String {
+        self.line_at("/console", kept.cookie(), "", SignedDuration::ZERO)
     }
 
     fn line(self, name: &str, value: &str, lasts: SignedDuration) -> String {
@@ -194,9 +211,9 @@ pub fn state_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'
     cookie_of(STATE_COOKIE, cookies)
 }
 
-/// The token of an invitation, read in the same way.
-pub fn invitation_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    cookie_of(INVITATION_COOKIE, cookies)
+/// A token that the pages of the console keep, read in the same way.
+pub fn kept_token<'a>(kept: KeptToken, cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    cookie_of(kept.cookie(), cookies)
 }
 
 fn cookie_of<'a>(name: &str, cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -366,12 +383,15 @@ mod tests {
         let flags = if secure { "HttpOnly; Secure; SameSite=Lax" } else { "HttpOnly; SameSite=Lax" };
         assert_eq!(cookies.set("a.b.c"), format!("service_session=a.b.c; Path=/; Max-Age=43200; {flags}"));
         assert_eq!(cookies.clear(), format!("service_session=; Path=/; Max-Age=0; {flags}"));
-        let kept = format!("service_invitation=a-B_9; Path=/console; Max-Age=3600; {flags}");
-        assert_eq!(cookies.set_invitation("a-B_9"), Some(kept));
-        let removed = format!("service_invitation=; Path=/console; Max-Age=0; {flags}");
-        assert_eq!(cookies.clear_invitation(), removed);
-        for text in ["", "a b", "a;b", "a=b", "a\r\nx: y", "\u{e9}", &"a".repeat(257)] {
-            assert_eq!(cookies.set_invitation(text), None, "{text}");
+        for (kept, name) in
+            [(KeptToken::Invitation, "service_invitation"), (KeptToken::ConnectionLink, "service_connection_link")]
+        {
+            let line = format!("{name}=a-B_9; Path=/console; Max-Age=3600; {flags}");
+            assert_eq!(cookies.keep(kept, "a-B_9"), Some(line));
+            assert_eq!(cookies.forget(kept), format!("{name}=; Path=/console; Max-Age=0; {flags}"));
+            for text in ["", "a b", "a;b", "a=b", "a\r\nx: y", "\u{e9}", &"a".repeat(257)] {
+                assert_eq!(cookies.keep(kept, text), None, "{text}");
+            }
         }
     }
 

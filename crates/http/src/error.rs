@@ -75,6 +75,8 @@ pub(crate) enum ApiError {
     Elsewhere,
     /// The request violates the tools protocol, for this reason.
     Protocol(String),
+    /// The session has been switched to another organization than that of the form's page.
+    Switched,
     /// The service took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
@@ -141,6 +143,7 @@ impl ApiError {
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Elsewhere => StatusCode::FORBIDDEN,
+            Self::Switched => StatusCode::CONFLICT,
             Self::BodyLate => StatusCode::REQUEST_TIMEOUT,
             Self::Deadline | Self::NoPlace => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -378,6 +381,11 @@ impl ApiError {
                     "the service holds at most {PLACES} bodies of more than {BODY_MAX} bytes at a time; repeat the \
                      request later"
                 ),
+            ),
+            Self::Switched => plain(
+                ErrorType::Conflict,
+                ErrorCode::OrganizationSwitched,
+                "the session has been switched to another organization than that of the form's page; open the page again",
             ),
             Self::Deadline => plain(
                 ErrorType::InternalError,

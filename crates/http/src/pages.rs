@@ -225,6 +225,11 @@ impl Fields {
         })
     }
 
+    /// All values of a field, in their order.
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
     /// The first value of a field, or an empty string if it was left out.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)

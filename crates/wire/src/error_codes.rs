@@ -210,6 +210,8 @@ error_codes! {
     LinkOfAnother = "link_of_another" [409],
     /// Nobody has opened the connection link yet.
     LinkNotOpened = "link_not_opened" [409],
+    /// The session has been switched to another organization than that of the form's page.
+    OrganizationSwitched = "organization_switched" [409],
     /// Events cannot be published to calendars of this provider.
     PublishingUnsupported = "publishing_unsupported" [409],
     /// The connection is paused.

@@ -1,4 +1,4 @@
-//! The forms of people who are not signed in.
+//! The forms of the console, and what a browser keeps for them.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -8,8 +8,8 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use kalends_accounts::invitation_cookie;
-use kalends_app::{Answer, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
+use kalends_accounts::{KeptToken, kept_token};
+use kalends_app::{Actor, Answer, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
 use kalends_kernel::{Entropy, base64url, random_bytes};
 
 use super::shown::{because_of, wait};
@@ -62,13 +62,55 @@ impl<S: Sync> FromRequest<S> for Sent {
     }
 }
 
-/// The token of the invitation that the sender of these headers has opened.
-pub(super) fn opened_invitation(headers: &HeaderMap) -> Option<String> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    invitation_cookie(lines).map(str::to_owned)
+/// A form that changes something in the organization of the session.
+///
+/// Its page has the organization in the hidden field [`ORG`]. If the session has been switched to another one since, the
+/// form is refused: it would change something that its page did not show.
+pub(super) struct OwnForm {
+    pub caller: Actor,
+    pub fields: Fields,
+    /// The headers of the request.
+    pub headers: HeaderMap,
+    body: Bytes,
 }
 
-/// A random value for the hidden field of a form that must have only one effect.
+/// The name of the hidden field with the organization.
+const ORG: &str = "org";
+
+impl<S: Sync> FromRequest<S> for OwnForm {
+    type Rejection = ApiError;
+
+    async fn from_request(mut request: Request, _: &S) -> Result<Self, ApiError> {
+        let caller = request.extensions_mut().remove::<Actor>().ok_or(ApiError::Internal)?;
+        let (parts, body) = request.into_parts();
+        let body = read_body(body).await?;
+        let fields = Fields::read(&body);
+        if fields.get(ORG) != caller.org().to_string() {
+            return Err(ApiError::Switched);
+        }
+        Ok(Self { caller, fields, headers: parts.headers, body })
+    }
+}
+
+/// The token of the invitation that the sender of these headers has opened.
+pub(super) fn opened_invitation(headers: &HeaderMap) -> Option<String> {
+    kept(KeptToken::Invitation, headers)
+}
+
+/// The token of the connection link that the sender of these headers has opened.
+pub(super) fn opened_link(headers: &HeaderMap) -> Option<String> {
+    kept(KeptToken::ConnectionLink, headers)
+}
+
+fn kept(token: KeptToken, headers: &HeaderMap) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    kept_token(token, lines).map(str::to_owned)
+}
+
+/// The name of the hidden field with the key of a form that must have only one effect.
+pub(super) const ONCE: &str = "once";
+
+/// A random value for the hidden field [`ONCE`].
 pub(super) fn new_once(entropy: &dyn Entropy) -> String {
     base64url(&random_bytes::<24>(entropy))
 }
@@ -129,4 +171,15 @@ pub(super) async fn begin_anonymous(
 ) -> Result<Earlier, Refusal> {
     let address = called.ip.as_ref().map(IpAddr::to_string).unwrap_or_default();
     begin(app, called, Repeater::Anonymous(&address), key, content).await
+}
+
+impl OwnForm {
+    /// [`begin`], for the caller, with the hidden field [`ONCE`].
+    ///
+    /// # Errors
+    /// As [`begin`].
+    pub(super) async fn begin(&mut self, app: &App) -> Result<Earlier, Refusal> {
+        let principal = Arc::clone(&self.caller.principal);
+        begin(app, &mut self.caller.request, Repeater::of(&principal), self.fields.get(ONCE), &self.body).await
+    }
 }

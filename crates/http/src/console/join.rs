@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::{extract::Request, response::Response};
 use http::{HeaderMap, StatusCode};
-use kalends_accounts::{MemberError, TokenHash};
+use kalends_accounts::{KeptToken, MemberError, TokenHash};
 use kalends_app::{Actor, App, OwnInvitation, Refusal, Repeater};
 use kalends_kernel::base64url;
 use kalends_web::{Invited, Join, JoinState};
@@ -37,7 +37,7 @@ pub(super) async fn open(app: Service, request: Request) -> Result<Response, Api
     app.admit_entrant(provenance(request.headers()))?;
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let typed = fields.get("token").trim();
-    match cookies(&app).set_invitation(&mailed_code(typed)) {
+    match cookies(&app).keep(KeptToken::Invitation, &mailed_code(typed)) {
         Some(cookie) => Ok(see_other(JOIN, Some(cookie))),
         None => Ok(page(StatusCode::BAD_REQUEST, Invited { wrong: Some(typed) }.html())),
     }
@@ -94,7 +94,7 @@ pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -
         serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
     let state = JoinState::Joined { id: &id, organization: &name, role: &role };
     let shown = render(&app, &caller.0, StatusCode::OK, state).await?;
-    Ok(with_cookie(shown, &cookies(&app).clear_invitation()))
+    Ok(with_cookie(shown, &cookies(&app).forget(KeptToken::Invitation)))
 }
 
 /// The page that says why the caller cannot accept the invitation. An invitation for another account is kept.
@@ -115,7 +115,7 @@ async fn refused(app: &App, actor: &Actor, refusal: Refusal) -> Result<Response,
     let error = ApiError::from(refusal);
     let Some((reason, for_another)) = said else { return Err(error) };
     let shown = render(app, actor, error.status(), JoinState::Refused { reason, for_another }).await?;
-    Ok(if for_another { shown } else { with_cookie(shown, &cookies(app).clear_invitation()) })
+    Ok(if for_another { shown } else { with_cookie(shown, &cookies(app).forget(KeptToken::Invitation)) })
 }
 
 async fn render(app: &App, actor: &Actor, status: StatusCode, state: JoinState<'_>) -> Result<Response, ApiError> {

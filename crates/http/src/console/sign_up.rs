@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, StatusCode};
-use kalends_accounts::MemberError;
+use kalends_accounts::{KeptToken, MemberError};
 use kalends_app::{Answer, App, Refusal};
 use kalends_kernel::FieldErrors;
 use kalends_web::{Href, Next, SignUp, SignUpGiven, SignedUp};
@@ -13,7 +13,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Earlier, Sent, begin_anonymous, earlier, new_once, opened_invitation},
+    form::{Earlier, ONCE, Sent, begin_anonymous, earlier, new_once, opened_invitation},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
@@ -167,7 +167,7 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
     if !given.accepted {
         return wrong(StatusCode::BAD_REQUEST, &[("accepted".to_owned(), NOT_ACCEPTED.to_owned())]);
     }
-    let _running = match begin_anonymous(&app, &mut called, sent.fields.get("once"), &sent.body).await {
+    let _running = match begin_anonymous(&app, &mut called, sent.fields.get(ONCE), &sent.body).await {
         Ok(Earlier::Answered(answer)) => return signed_up(&app, next, &answer),
         Ok(Earlier::Nothing(running)) => running,
         Err(Refusal::IdempotencyMismatch) => return Ok(stopped(StatusCode::CONFLICT, SENT_BEFORE)),
@@ -189,7 +189,7 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
             // Without the invitation, the person can still sign up if everybody can.
             let form = Form { next: Next::Home, is_open: admits(&app, Next::Home, None), ..form };
             let again = form.render(StatusCode::BAD_REQUEST, &given, Some(NOT_INVITED), &[]);
-            Ok(with_cookie(again, &cookies(&app).clear_invitation()))
+            Ok(with_cookie(again, &cookies(&app).forget(KeptToken::Invitation)))
         }
         Refusal::Invalid(errors) => wrong(StatusCode::BAD_REQUEST, &about_fields(&errors)),
         Refusal::Member(MemberError::OtherAddress) => {
