@@ -16,7 +16,7 @@ use kalends_app::{App, Missing, Refusal};
 use kalends_kernel::{ClaimId, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
-    Console, Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Reader, Revocation, RevocationState, Terms,
+    Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Problem, Reader, Revocation, RevocationState, Terms,
     Verification, VerificationState, headers,
 };
 use url::form_urlencoded;
@@ -97,6 +97,9 @@ impl Wanted {
         if let (Kind::Console, ApiError::Refused(Refusal::NotSignedIn)) = (self.kind, error) {
             return to_sign_in(&self.path, self.query.as_deref());
         }
+        if matches!(error, ApiError::Switched) {
+            return html(error.status(), Problem::SWITCHED.html());
+        }
         let back = self.back.as_ref();
         let request = request.to_string();
         let (notice, back) = match error {
@@ -155,8 +158,7 @@ const TERMS: &str = "/terms";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finished;
 
-/// The pages of the server itself: the first page, the terms, and the console. They are not operations, because they are
-/// the same for everyone, like the documentation. Everything that they show and change goes through the API.
+/// The pages that are the same for everyone, like the documentation. They are not operations.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
     let settings = app.settings();
     let offers = settings.upgrade_url.clone().and_then(Href::new);
@@ -168,13 +170,12 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         includes: display_features,
     });
     let home = Home { terms: text.clone(), offers: offers.clone() };
-    let mut pages = vec![
+    let pages = [
         ("/", home.html()),
         (TERMS, Terms { version: &settings.terms.version, effective_at: settings.terms.effective_at, text }.html()),
         ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
-    pages.extend(Console::ALL.map(|page| (page.path(), page.html())));
     let routes = Router::new().route("/console/claims/{id}/revoke", get(ask_to_revoke));
     pages.into_iter().fold(routes, |routes, (path, text)| {
         let text = Bytes::from(text);
@@ -280,8 +281,6 @@ pub(crate) fn text_of(
 
 #[cfg(test)]
 mod tests {
-    use kalends_app::ConsentFailure;
-    use kalends_web::assets;
     use rstest::rstest;
 
     use super::*;
@@ -339,13 +338,5 @@ mod tests {
         }
         assert_eq!(reader(None, &headers).locale().to_string(), "ja");
         assert_eq!(reader(Some("tz=UTC&lang=pt-BR"), &headers).locale().to_string(), "pt-BR");
-    }
-
-    #[test]
-    fn every_consent_failure_has_a_message() {
-        let script = assets::ALL.iter().find(|asset| asset.name.starts_with("connect-")).unwrap().text;
-        for failure in ConsentFailure::ALL {
-            assert!(script.contains(&format!("    {}: '", failure.as_str())), "{failure:?}");
-        }
     }
 }

@@ -25,7 +25,7 @@ pub struct Asset {
 }
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 5]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -35,7 +35,6 @@ pub static ALL: LazyLock<[Asset; 5]> = LazyLock::new(|| {
         ),
         asset("booking", "js", "text/javascript; charset=utf-8", include_str!("../assets/booking.js")),
         asset("booking", "svg", "image/svg+xml", ICON),
-        asset("connect", "js", "text/javascript; charset=utf-8", include_str!("../assets/connect.js")),
         asset("code", "js", "text/javascript; charset=utf-8", include_str!("../assets/code.js")),
     ]
 });
@@ -64,12 +63,8 @@ pub(crate) fn icon() -> String {
     ALL[2].path()
 }
 
-pub(crate) fn connect_script() -> String {
-    ALL[3].path()
-}
-
 pub(crate) fn code_script() -> String {
-    ALL[4].path()
+    ALL[3].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

@@ -42,7 +42,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The field for the code from an email. A script fills it in from the address of the page.
+/// The field for the code from a link. A script fills it in from the address of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodeField<'a> {
     /// The name. The element's identifier is always `code`.
@@ -51,14 +51,27 @@ pub(crate) struct CodeField<'a> {
     pub value: &'a str,
     /// What is wrong with it.
     pub problem: Option<&'a str>,
+    /// The label.
+    pub label: &'static str,
+    /// Where to find the code.
+    pub help: &'static str,
 }
 
 impl<'a> CodeField<'a> {
-    /// An empty field, or one with a code that does not work.
+    /// An empty field, or one with a code that does not work. The link was sent by email.
     pub(crate) const fn new(name: &'static str, wrong: Option<&'a str>, problem: &'a str) -> Self {
+        let (label, help) =
+            ("Code from the email", "The part after # in the address from the email, or the whole address.");
         match wrong {
-            Some(value) => Self { name, value, problem: Some(problem) },
-            None => Self { name, value: "", problem: None },
+            Some(value) => Self { name, value, problem: Some(problem), label, help },
+            None => Self { name, value: "", problem: None, label, help },
         }
+    }
+
+    /// The field for the code from a connection link, which an agent sends in any way.
+    pub(crate) const fn of_connection_link(wrong: Option<&'a str>, problem: &'a str) -> Self {
+        let (label, help) =
+            ("Code from the link", "The part after # in the address that you received, or the whole address.");
+        Self { label, help, ..Self::new("token", wrong, problem) }
     }
 }

@@ -24,7 +24,7 @@ impl Next {
     pub const fn path(self) -> &'static str {
         match self {
             Self::Home => "/console",
-            Self::Connect => "/console/connect",
+            Self::Connect => "/console/connect/offer",
             Self::Connections => "/console/connections",
             Self::Join => "/console/join",
             Self::Plans => "/console/plans",
@@ -33,6 +33,10 @@ impl Next {
 
     /// The page with that path; the first page if there is none. So an address cannot lead the user elsewhere.
     pub fn of(path: &str) -> Self {
+        // A provider returns the browser to this page, which leads to the one with the offer.
+        if path == "/console/connect" {
+            return Self::Connect;
+        }
         Self::ALL.into_iter().find(|next| next.path() == path).unwrap_or_default()
     }
 

@@ -51,7 +51,8 @@ pub struct Reset<'a> {
 
 impl Reset<'_> {
     fn code(&self) -> CodeField<'_> {
-        CodeField { name: "token", value: self.code, problem: Some(WRONG).filter(|_| self.wrong) }
+        let problem = Some(WRONG).filter(|_| self.wrong);
+        CodeField { value: self.code, problem, ..CodeField::new("token", None, "") }
     }
 
     fn fields(&self) -> [Field<'_>; 1] {

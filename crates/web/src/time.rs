@@ -1,4 +1,4 @@
-//! Months, and how zones are written.
+//! Months, and how times and zones are written.
 
 use std::fmt;
 use std::str::FromStr;
@@ -80,6 +80,17 @@ impl FromStr for Month {
     }
 }
 
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The time in UTC, such as `28 Nov 2026, 14:05 UTC`.
+pub(crate) fn in_utc(at: Timestamp) -> String {
+    let civil = Zone::UTC.to_civil(at);
+    let (year, month, day) = civil.date.year_month_day();
+    let (hour, minute, _) = civil.time.hour_minute_second();
+    let name = MONTHS.iter().zip(1..).find(|(_, number)| *number == month).map_or("", |(name, _)| name);
+    format!("{day} {name} {year}, {hour:02}:{minute:02} UTC")
+}
+
 /// The offset from UTC, such as `UTC+5:30`, or `UTC` if it is zero.
 pub(crate) fn offset_label(ahead: SignedDuration) -> String {
     let minutes = ahead.as_seconds() / 60;
@@ -156,6 +167,14 @@ mod tests {
     ) {
         let span = month.parse::<Month>().unwrap().span(zone.parse().unwrap()).unwrap();
         assert_eq!((span.start().to_string(), span.end().to_string()), (from.to_owned(), to.to_owned()));
+    }
+
+    #[rstest]
+    #[case("2026-11-28T14:05:59Z", "28 Nov 2026, 14:05 UTC")]
+    #[case("2026-01-01T00:00:00Z", "1 Jan 2026, 00:00 UTC")]
+    #[case("2099-12-31T23:59:59.999Z", "31 Dec 2099, 23:59 UTC")]
+    fn times_are_written_in_utc(#[case] at: &str, #[case] text: &str) {
+        assert_eq!(in_utc(at.parse().unwrap()), text);
     }
 
     #[rstest]

@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use kalends_accounts::{KeptToken, kept_token};
+use kalends_accounts::{KeptToken, kept_token, session_token};
 use kalends_app::{Actor, Answer, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
 use kalends_kernel::{Entropy, base64url, random_bytes};
 
@@ -17,7 +17,9 @@ use crate::{
     error::ApiError,
     extract::read_body,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
-    pages::Fields,
+    pages::{Fields, mailed_code},
+    provenance::provenance,
+    reply::cookies,
 };
 
 /// Stands for the address of the request in the identity of a form.
@@ -103,8 +105,32 @@ pub(super) fn opened_link(headers: &HeaderMap) -> Option<String> {
 }
 
 fn kept(token: KeptToken, headers: &HeaderMap) -> Option<String> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    kept_token(token, lines).map(str::to_owned)
+    kept_token(token, cookie_lines(headers)).map(str::to_owned)
+}
+
+/// Whether the sender of these headers has a session, which may have ended.
+pub(super) fn has_session(headers: &HeaderMap) -> bool {
+    session_token(cookie_lines(headers)).is_some()
+}
+
+fn cookie_lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok())
+}
+
+/// Returns the cookie that keeps the token in the form of a link's page; or what was typed, if that cannot be a token.
+/// Nothing is looked up, so this is no operation.
+///
+/// # Errors
+/// [`Refusal::CrossSite`], or those of [`read_body`].
+pub(super) async fn keep_token(
+    app: &App,
+    token: KeptToken,
+    request: Request,
+) -> Result<Result<String, String>, ApiError> {
+    app.admit_entrant(provenance(request.headers()))?;
+    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let typed = fields.get("token").trim();
+    Ok(cookies(app).keep(token, &mailed_code(typed)).ok_or_else(|| typed.to_owned()))
 }
 
 /// The name of the hidden field with the key of a form that must have only one effect.

@@ -14,16 +14,14 @@ use kalends_web::{Invited, Join, JoinState};
 use serde::Deserialize;
 
 use super::{
-    form::{Earlier, begin, earlier, opened_invitation},
+    form::{Earlier, begin, earlier, keep_token, opened_invitation},
     places::{INVITATIONS, JOIN},
     shown::page,
 };
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, read_body},
-    pages::{Fields, mailed_code},
-    provenance::provenance,
+    extract::Caller,
     reply::{cookies, see_other, with_cookie},
 };
 
@@ -32,14 +30,11 @@ pub(super) async fn ask() -> Response {
     page(StatusCode::OK, Invited { wrong: None }.html())
 }
 
-/// `POST /console/invitations`. It only keeps the token, whatever it is, so it is no operation.
+/// `POST /console/invitations`
 pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
-    app.admit_entrant(provenance(request.headers()))?;
-    let fields = Fields::read(&read_body(request.into_body()).await?);
-    let typed = fields.get("token").trim();
-    match cookies(&app).keep(KeptToken::Invitation, &mailed_code(typed)) {
-        Some(cookie) => Ok(see_other(JOIN, Some(cookie))),
-        None => Ok(page(StatusCode::BAD_REQUEST, Invited { wrong: Some(typed) }.html())),
+    match keep_token(&app, KeptToken::Invitation, request).await? {
+        Ok(cookie) => Ok(see_other(JOIN, Some(cookie))),
+        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, Invited { wrong: Some(&typed) }.html())),
     }
 }
 

@@ -3,6 +3,9 @@
 //! Each of them is one of the operations, in HTML. So it passes the same entrance as the route of the API, with the same
 //! access, limits and audit.
 
+mod calendars;
+mod connect;
+mod connections;
 mod form;
 mod join;
 mod overview;
@@ -27,11 +30,14 @@ use kalends_app::{
 };
 
 pub(crate) use self::form::Exceeded;
-use self::places::{FORGOT, HOME, INVITATIONS, JOIN, RESEND, RESET, SIGN_IN, SIGN_OUT, SIGN_UP, SWITCH};
+use self::places::{
+    CALENDARS, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, HOME, INVITATIONS, JOIN, OFFER, PAUSE, REAUTHORIZE,
+    REFRESH, RESEND, RESET, RESUME, REVOKE, SIGN_IN, SIGN_OUT, SIGN_UP, START, SWITCH,
+};
 use crate::reply::see_other;
 
 /// The pages and forms, each with its operation.
-const OPERATIONS: [(&str, &str, &Operation); 10] = [
+const OPERATIONS: [(&str, &str, &Operation); 23] = [
     ("GET", HOME, &operations::GET_ME),
     ("POST", SIGN_IN, &operations::SIGN_IN),
     ("POST", SIGN_UP, &operations::CONSOLE_SIGN_UP),
@@ -42,6 +48,21 @@ const OPERATIONS: [(&str, &str, &Operation); 10] = [
     ("POST", RESET, &operations::RESET_PASSWORD),
     ("GET", JOIN, &operations::GET_ME),
     ("POST", JOIN, &operations::ACCEPT_INVITATION),
+    // It also opens the link, as the caller of that operation. For the entrance it is a read: a browser states no origin
+    // when it opens a page.
+    ("GET", OFFER, &operations::GET_ME),
+    ("POST", START, &operations::START_CONNECTION),
+    ("POST", DECLINE, &operations::DECLINE_CONNECTION_LINK),
+    ("GET", CONNECTIONS, &operations::LIST_CONNECTIONS),
+    ("GET", CALENDARS, &operations::LIST_EXTERNAL_CALENDARS),
+    ("POST", CALENDARS, &operations::CREATE_GRANT),
+    ("GET", DISCONNECT, &operations::GET_CONNECTION),
+    ("POST", DISCONNECT, &operations::DELETE_CONNECTION),
+    ("POST", REFRESH, &operations::REFRESH_CONNECTION),
+    ("POST", PAUSE, &operations::PAUSE_CONNECTION),
+    ("POST", RESUME, &operations::RESUME_CONNECTION),
+    ("POST", REAUTHORIZE, &operations::REAUTHORIZE_CONNECTION),
+    ("POST", REVOKE, &operations::DELETE_GRANT),
 ];
 
 /// The operation of a page or form, by its method and route template.
@@ -67,6 +88,18 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(RESET, get(password::ask_for_code).post(password::set))
         .route(INVITATIONS, get(join::ask).post(join::open))
         .route(JOIN, get(join::show).post(join::accept))
+        .route(CONNECT, get(connect::ask).post(connect::open))
+        .route(OFFER, get(connect::offer))
+        .route(START, post(connect::start).get(connect::again))
+        .route(DECLINE, post(connect::decline).get(connect::again))
+        .route(CONNECTIONS, get(connections::list))
+        .route(CALENDARS, get(calendars::ask).post(calendars::save))
+        .route(DISCONNECT, get(connections::ask).post(connections::disconnect))
+        .route(REFRESH, post(connections::refresh).get(connections::again))
+        .route(PAUSE, post(connections::pause).get(connections::again))
+        .route(RESUME, post(connections::resume).get(connections::again))
+        .route(REAUTHORIZE, post(connections::reauthorize).get(connections::again))
+        .route(REVOKE, post(connections::revoke).get(connections::again))
 }
 
 /// Somebody reloads the address of a form.

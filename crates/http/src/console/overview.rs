@@ -6,7 +6,7 @@ use axum::{
 };
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal};
-use kalends_web::{OtherOrganization, Overview};
+use kalends_web::{Next, OtherOrganization, Overview};
 
 use super::{
     places::{HOME, to_sign_in},
@@ -70,10 +70,16 @@ pub(super) async fn resend(app: Service, caller: Caller) -> Result<Response, Api
     }
 }
 
-/// `POST /console/orgs/{id}/switch`
-pub(super) async fn switch(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+/// `POST /console/orgs/{id}/switch`. The form can name the page to which the user continues.
+pub(super) async fn switch(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let fields = Fields::read(&read_body(request.into_body()).await?);
     match app.switch_org(&caller.0, &id.0).await {
-        Ok(_) => Ok(see_other(HOME, None)),
+        Ok(_) => Ok(see_other(Next::of(fields.get("next")).path(), None)),
         Err(Refusal::NotFound { .. }) => render(&app, &caller.0, StatusCode::NOT_FOUND, false, Some(LOST)).await,
         Err(error) => Err(error.into()),
     }

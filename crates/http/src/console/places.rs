@@ -22,12 +22,32 @@ pub(crate) const INVITATIONS: &str = "/console/invitations";
 /// The page on which a user accepts the invitation.
 pub(crate) const JOIN: &str = "/console/join";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
+/// The page to which a connection link leads.
+pub(crate) const CONNECT: &str = "/console/connect";
+/// The page that shows what a connection link asks for.
+pub(crate) const OFFER: &str = "/console/connect/offer";
+pub(crate) const START: &str = "/console/connect/offer/{provider}";
+pub(crate) const DECLINE: &str = "/console/connect/decline";
+/// The connected calendars, to which a provider also returns the browser.
+pub(crate) const CONNECTIONS: &str = "/console/connections";
+/// The page on which a user chooses the calendars of an account.
+pub(crate) const CALENDARS: &str = "/console/connections/{id}/calendars";
+pub(crate) const DISCONNECT: &str = "/console/connections/{id}/disconnect";
+pub(crate) const REFRESH: &str = "/console/connections/{id}/refresh";
+pub(crate) const PAUSE: &str = "/console/connections/{id}/pause";
+pub(crate) const RESUME: &str = "/console/connections/{id}/resume";
+pub(crate) const REAUTHORIZE: &str = "/console/connections/{id}/reauthorize";
+pub(crate) const REVOKE: &str = "/console/grants/{id}/revoke";
+
+/// Pages below another one, with the page on which a user continues after signing in.
+const BELOW: [(&str, Next); 2] = [("/console/connect/", Next::Connect), ("/console/connections/", Next::Connections)];
 
 /// The answer to somebody who is not signed in: the page on which they sign in. It leads back to
-/// `path`, if that is one of [`Next`].
+/// `path`, if that is one of [`Next`] or below it.
 pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
     let mut to = form_urlencoded::Serializer::new(String::new());
-    let next = Next::of(path);
+    let below = BELOW.into_iter().find(|(page, _)| path.starts_with(page));
+    let next = below.map_or_else(|| Next::of(path), |(_, next)| next);
     if next != Next::Home {
         to.append_pair("next", next.path());
     }

@@ -4,10 +4,17 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::App;
-use kalends_web::{Next, ProviderChoice};
+use kalends_accounts::oauth::Provider;
+use kalends_app::{App, ConsentBegun, Missing, Refusal};
+use kalends_bridge::ConnectionStatus;
+use kalends_web::{Consent, Href, Next, Problem, ProviderChoice};
+use kalends_wire as wire;
 
-use crate::{error::ApiError, pages::html};
+use crate::{
+    error::ApiError,
+    pages::html,
+    reply::{cookies, with_cookie},
+};
 
 /// Why an address cannot be proved.
 pub(crate) const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
@@ -45,5 +52,83 @@ pub(crate) fn wait(seconds: i64) -> String {
     match seconds {
         ..=90 => format!("{} seconds", seconds.max(2)),
         _ => format!("{} minutes", seconds.saturating_add(59) / 60),
+    }
+}
+
+/// Why a use case did not do what a form asked for, as a sentence for the page.
+pub(crate) fn reason(refusal: &Refusal) -> String {
+    let text = match refusal {
+        Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "audience") => {
+            "These agents cannot be chosen here. Choose all agents, including future ones."
+        }
+        Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
+        Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
+        Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
+        Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
+        Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
+        Refusal::NotFound { missing: Missing::Grant, .. } => "This has been revoked already.",
+        Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
+        Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",
+        refusal => return sentence(&refusal.to_string()),
+    };
+    text.to_owned()
+}
+
+/// A message of the API as a sentence.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if message.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// The page that says why a form was refused, with a link to another page.
+///
+/// # Errors
+/// The refusal, if the session has ended or the server failed. These have pages of their own.
+pub(crate) fn refused(refusal: Refusal, to: (&'static str, &'static str)) -> Result<Response, ApiError> {
+    let reason = reason(&refusal);
+    let error = ApiError::from(refusal);
+    let status = error.status();
+    if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
+        return Err(error);
+    }
+    let shown = page(status, Problem { title: "That could not be done", reason: &reason, to }.html());
+    Ok(because_of(error, shown))
+}
+
+/// The name of a connected account: its provider, and the user's label.
+pub(crate) fn account(connection: &wire::CalendarConnection) -> String {
+    let provider = provider_title(connection.provider);
+    match &connection.label {
+        Some(label) => format!("{provider} ({label})"),
+        None => provider.to_owned(),
+    }
+}
+
+/// The name by which people know the provider.
+pub(crate) fn provider_title(name: &str) -> &'static str {
+    Provider::of_calendars(name).map_or("your provider", Provider::title)
+}
+
+/// The page that leads to the provider, which asks for the user's consent. Its cookie binds the attempt to the browser.
+///
+/// # Errors
+/// [`ApiError::Internal`] if the address of the provider is not a page's. The configuration checks that.
+pub(crate) fn consent(app: &App, provider: &str, begun: ConsentBegun) -> Result<Response, ApiError> {
+    let address = Href::new(begun.answered.resource.authorization_url).ok_or(ApiError::Internal)?;
+    let shown = html(StatusCode::OK, Consent { provider, address }.html());
+    Ok(with_cookie(shown, &cookies(app).set_state(&begun.state)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_become_sentences() {
+        for (message, expected) in [("the link is over", "The link is over."), ("Done.", "Done."), ("", ".")] {
+            assert_eq!(sentence(message), expected);
+        }
     }
 }

@@ -6,11 +6,13 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Forgot, Forgotten, Form,
-    Given, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits, Moving, Next, Notice,
-    OtherOrganization, Overview, Page, PageQuery, PasswordSet, Path, Picker, PlanOffer, Plans, ProviderChoice, Reader,
-    Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, SignIn, SignUp, SignUpGiven,
-    SignedUp, Taken, Terms, Verification, VerificationState,
+    Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
+    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, EmailsState, Forgot,
+    Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits, LinkOver,
+    Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet, Path,
+    Picker, PlanOffer, Plans, Problem, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset,
+    Revocation, RevocationState, SignIn, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
+    UsableAccount, Verification, VerificationState,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -80,6 +82,82 @@ pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], n
         moving: None,
     };
     picker.html()
+}
+
+/// The pages about connected calendars.
+fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, String)> {
+    let (who, at) = (SignedIn { org: "org_x", organization: text, email: text }, at("2026-11-28T14:05:00Z"));
+    let usable = [UsableAccount { id: "con_x".into(), name: text.into(), connected_at: at }];
+    let offer = Offer {
+        who,
+        link: "cln_x",
+        agent: Some(text),
+        calendar: Some(text),
+        expires_at: at,
+        publishes: false,
+        providers: &[("google", "Google"), ("microsoft", "Microsoft")],
+        accounts: &usable,
+    };
+    let account = |status, data, read_at| Account {
+        id: "con_x".into(),
+        name: text.into(),
+        status,
+        data,
+        read_at,
+        connected_at: at,
+        last_error: Some(text.to_owned()).filter(|_| status == "error"),
+    };
+    let accounts = [
+        account("active", "fresh", Some(at)),
+        account("error", "stale", Some(at)),
+        account("reauthorization_required", "unavailable", Some(at)),
+        account("paused", "unread", None),
+    ];
+    let grant =
+        |audience, agents| Grant { id: "grt_x".into(), calendars: text.into(), audience, agents, created_at: at };
+    let grants = [grant("all", 0), grant("all_current", 2), grant("selected", 1)];
+    let connections = Connections { who, done: "paused", accounts: &accounts, grants: &grants };
+    let calendars =
+        ["xcl_x", "xcl_y"].map(|id| CalendarChoice { id: id.into(), name: text.into(), is_chosen: id == "xcl_x" });
+    let audiences =
+        ["selected", "all_current", "all"].map(|name| AudienceChoice { name, is_chosen: name == "selected" });
+    let choose = ChooseCalendars {
+        org: "org_x",
+        once: "once",
+        connection: "con_x",
+        account: text,
+        calendars: &calendars,
+        audiences: &audiences,
+        link: "cln_x",
+        agent: "agt_x",
+        agent_name: text,
+        problem: None,
+    };
+    let provider = Href::new("/v1/consent?state=x&scope=y").unwrap();
+    vec![
+        ("connect", ConnectCode { wrong: None }.html()),
+        ("connect, wrong", ConnectCode { wrong: Some(text) }.html()),
+        ("offer", offer.html()),
+        (
+            "offer, publishing",
+            Offer { publishes: true, agent: None, calendar: None, providers: &[], accounts: &[], ..offer }.html(),
+        ),
+        ("offer, no provider", Offer { providers: &[], ..offer }.html()),
+        ("unknown link", UnknownLink { who, others }.html()),
+        ("unknown link, no other organization", UnknownLink { who, others: &[] }.html()),
+        ("link over", LinkOver { who, reason: text }.html()),
+        ("declined", Declined { asker: text }.html()),
+        ("consent", Consent { provider: text, address: provider }.html()),
+        ("nothing connected", NothingConnected { code: "oauth_declined", has_link: true }.html()),
+        ("nothing connected, unknown", NothingConnected { code: text, has_link: false }.html()),
+        ("connections", connections.html()),
+        ("connections, none", Connections { done: "", accounts: &[], grants: &[], ..connections }.html()),
+        ("disconnect", Disconnect { org: "org_x", id: "con_x", name: text }.html()),
+        ("choose calendars", choose.html()),
+        ("choose calendars, wrong", ChooseCalendars { problem: Some(text), link: "", ..choose }.html()),
+        ("calendars chosen", CalendarsChosen.html()),
+        ("problem", Problem { reason: text, ..Problem::SWITCHED }.html()),
+    ]
 }
 
 /// Every page in every language, with `text` for every text from outside.
@@ -224,7 +302,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let revocation = |state| Revocation { action: &path, state }.html();
     let forgot = Forgot { email: text, wrong: None, problem: None };
     let join = |state| Join { name: text, email: text, state }.html();
-    let pages = vec![
+    let mut pages = vec![
         ("replies", replies.html()),
         ("replies, agreed", Replies { state: RepliesState::Agreed, ..replies.clone() }.html()),
         ("replies, stopped", Replies { state: RepliesState::Stopped, ..replies }.html()),
@@ -303,9 +381,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("join, refused", join(JoinState::Refused { reason: text, for_another: true })),
         ("join, used", join(JoinState::Refused { reason: text, for_another: false })),
         ("joined", join(JoinState::Joined { id: text, organization: text, role: "admin" })),
-        ("connect", Console::Connect.html()),
-        ("connections", Console::Connections.html()),
     ];
+    pages.extend(connecting(text, &others));
     let address = Href::new("https://cal.example/book/kq7d").unwrap();
     let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };
     (pages, guide.markdown())

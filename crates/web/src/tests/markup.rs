@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 
 use super::fixture::{ACCENT, every_page};
-use crate::{Console, accent::style, assets};
+use crate::{accent::style, assets};
 
 /// A tag of a page.
 #[derive(Debug)]
@@ -185,14 +185,23 @@ fn scripts_insert_api_answers_only_as_text() {
     }
 }
 
-/// Without its script, the page says why it is empty.
+/// A page of the console works without scripts, so it has one only to fill in a code.
 #[test]
-fn console_pages_say_that_they_need_javascript() {
-    for page in Console::ALL {
-        let html = page.html();
-        let (tags, text) = read(&html);
-        let script = tags.iter().find(|tag| tag.name == "script").unwrap();
-        assert!(script.get("src").unwrap().starts_with("/book/assets/connect-"), "{page:?}");
-        assert!(html.contains("<noscript>") && text.contains("needs JavaScript"), "{page:?}");
+fn pages_about_calendars_have_scripts_only_for_codes() {
+    for (name, page) in every_page("Call") {
+        let scripts = read(&page).0.into_iter().filter(|tag| tag.name == "script").count();
+        let fills = page.contains(&assets::code_script()) && page.contains("id=\"code\"");
+        assert!(scripts == 0 || fills || page.contains(&assets::script()), "{name}");
     }
+}
+
+/// A page that leads elsewhere by itself has a link too.
+#[test]
+fn the_page_that_leads_to_a_provider_has_its_address_twice() {
+    let pages = every_page("Call");
+    let (_, page) = pages.iter().find(|(name, _)| *name == "consent").unwrap();
+    let tags = read(page).0;
+    let refresh = tags.iter().find(|tag| tag.get("http-equiv") == Some("refresh")).unwrap();
+    let link = tags.iter().find(|tag| tag.get("class") == Some("primary")).unwrap();
+    assert_eq!(refresh.get("content"), Some(&*format!("0;url={}", link.get("href").unwrap())));
 }

@@ -1,0 +1,150 @@
+//! The pages of a connection link.
+//!
+//! The link has its token in the fragment, which no browser sends. A form takes it from there, and a cookie keeps it
+//! while the user signs in and consents.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{RawQuery, Request},
+    response::Response,
+};
+use http::{HeaderMap, StatusCode};
+use kalends_accounts::KeptToken;
+use kalends_app::{Actor, App, Refusal, Request as Called, operations};
+use kalends_bridge::LinkError;
+use kalends_kernel::{LIMIT_MAX, Page};
+use kalends_web::{ConnectCode, Declined, LinkOver, Offer, OtherOrganization, SignedIn, UnknownLink, UsableAccount};
+use kalends_wire as wire;
+
+use super::{
+    form::{OwnForm, has_session, keep_token, opened_link},
+    places::{CONNECT, OFFER},
+    shown::{account, because_of, consent, page, provider_title, reason, refused},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::{cookies, see_other, with_cookie},
+};
+
+/// The query of the page for a user who wants to open another link than the one that the browser keeps.
+const ANOTHER: &str = "another";
+/// The page to continue on after a refused form, with the text of the link to it.
+const TO_OFFER: (&str, &str) = (OFFER, "Back to the link");
+
+/// `GET /console/connect`. A sign-in with a provider returns here too. The link is already open then.
+pub(super) async fn ask(headers: HeaderMap, query: RawQuery) -> Response {
+    let goes_on = query.0.as_deref() != Some(ANOTHER) && has_session(&headers) && opened_link(&headers).is_some();
+    if goes_on { see_other(OFFER, None) } else { page(StatusCode::OK, ConnectCode { wrong: None }.html()) }
+}
+
+/// `POST /console/connect`
+pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
+    match keep_token(&app, KeptToken::ConnectionLink, request).await? {
+        Ok(cookie) => Ok(see_other(OFFER, Some(cookie))),
+        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, ConnectCode { wrong: Some(&typed) }.html())),
+    }
+}
+
+/// Somebody reloads the address of a form.
+pub(super) async fn again() -> Response {
+    see_other(OFFER, None)
+}
+
+/// Opens the link with that token, as the caller of the operation that does.
+///
+/// # Errors
+/// Those of [`App::open_connection_link`].
+pub(super) async fn open_link(app: &App, caller: &Actor, token: &str) -> Result<wire::FollowedLink, Refusal> {
+    let request = Called { operation: &operations::OPEN_CONNECTION_LINK, ..caller.request.clone() };
+    let opener = Actor::enter(Arc::clone(&caller.principal), request)?;
+    let token = wire::OpenConnectionLink { token: token.to_owned() }.parse()?;
+    Ok(app.open_connection_link(&opener, &token).await?.resource)
+}
+
+/// `GET /console/connect/offer`
+pub(super) async fn offer(app: Service, caller: Caller, headers: HeaderMap) -> Result<Response, ApiError> {
+    let Some(token) = opened_link(&headers) else { return Ok(see_other(CONNECT, None)) };
+    match open_link(&app, &caller.0, &token).await {
+        Ok(asked) => show(&app, &caller.0, &asked).await,
+        Err(Refusal::NotFound { .. } | Refusal::Invalid(_)) => unknown(&app, &caller.0).await,
+        Err(Refusal::Link(error)) => over(&app, &caller.0, error).await,
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+async fn show(app: &App, caller: &Actor, asked: &wire::FollowedLink) -> Result<Response, ApiError> {
+    let me = app.me(caller).await?;
+    let (org, link) = (me.org.id.to_string(), asked.link.id.to_string());
+    let providers: Vec<_> = asked.providers.iter().map(|name| (*name, provider_title(name))).collect();
+    let mut known = app.list_connections(caller, Page { limit: LIMIT_MAX, offset: 0 }).await?.data;
+    known.retain(|one| asked.providers.contains(&one.provider) && ["active", "error"].contains(&one.status));
+    let usable = |one: &wire::CalendarConnection| UsableAccount {
+        id: one.id.to_string(),
+        name: account(one),
+        connected_at: one.created_at,
+    };
+    let accounts: Vec<_> = known.iter().map(usable).collect();
+    let shown = Offer {
+        who: SignedIn { org: &org, organization: &me.org.name, email: &me.user.email },
+        link: &link,
+        agent: asked.agent_name.as_deref(),
+        calendar: asked.calendar_name.as_deref(),
+        expires_at: asked.link.expires_at,
+        publishes: asked.link.capabilities.iter().any(|name| name == "publishing"),
+        providers: &providers,
+        accounts: &accounts,
+    };
+    Ok(page(StatusCode::OK, shown.html()))
+}
+
+/// The page for a link that is not one of the session's organization. It may be one of the user's others.
+async fn unknown(app: &App, caller: &Actor) -> Result<Response, ApiError> {
+    let me = app.me(caller).await?;
+    let org = me.org.id.to_string();
+    let others = app.own_orgs(caller).await?.orgs.into_iter().filter(|own| !own.active);
+    let others: Vec<_> =
+        others.map(|own| OtherOrganization { id: own.org.id.to_string(), name: own.org.name }).collect();
+    let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
+    Ok(page(StatusCode::NOT_FOUND, UnknownLink { who, others: &others }.html()))
+}
+
+/// The page for a link that cannot be used. Another user may be able to use it, so it is kept for them.
+async fn over(app: &App, caller: &Actor, error: LinkError) -> Result<Response, ApiError> {
+    let me = app.me(caller).await?;
+    let org = me.org.id.to_string();
+    let refusal = Refusal::from(error);
+    let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
+    let shown = page(StatusCode::CONFLICT, LinkOver { who, reason: &reason(&refusal) }.html());
+    let shown = because_of(ApiError::from(refusal), shown);
+    Ok(if error == LinkError::OtherHuman { shown } else { without_link(app, shown) })
+}
+
+/// The page, which also makes the browser forget the connection link.
+pub(super) fn without_link(app: &App, shown: Response) -> Response {
+    with_cookie(shown, &cookies(app).forget(KeptToken::ConnectionLink))
+}
+
+/// `POST /console/connect/offer/{provider}`
+pub(super) async fn start(app: Service, provider: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    match app.begin_connection(&form.caller, &provider.0, Some(form.fields.get("link"))).await {
+        Ok(begun) => consent(&app, provider_title(&provider.0), begun),
+        Err(Refusal::Link(error)) => over(&app, &form.caller, error).await,
+        Err(refusal) => refused(refusal, TO_OFFER),
+    }
+}
+
+/// `POST /console/connect/decline`
+pub(super) async fn decline(app: Service, form: OwnForm) -> Result<Response, ApiError> {
+    match app.decline_connection_link(&form.caller, form.fields.get("link")).await {
+        Ok(declined) => {
+            let me = app.me(&form.caller).await?;
+            let asker = declined.resource.agent_name.as_deref().unwrap_or(&me.org.name);
+            Ok(without_link(&app, page(StatusCode::OK, Declined { asker }.html())))
+        }
+        Err(Refusal::Link(error)) => over(&app, &form.caller, error).await,
+        Err(refusal) => refused(refusal, TO_OFFER),
+    }
+}

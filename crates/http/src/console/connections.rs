@@ -1,0 +1,185 @@
+//! The connected calendars of a user, and the forms about them.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    extract::{Query, rejection::QueryRejection},
+    response::Response,
+};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{Actor, App, Refusal};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, LIMIT_MAX, Page};
+use kalends_web::{Account, Connections, Disconnect, Grant, NothingConnected, SignedIn};
+use kalends_wire as wire;
+use serde::Deserialize;
+
+use super::{
+    form::{OwnForm, opened_link},
+    places::CONNECTIONS,
+    shown::{account, consent, page, provider_title, refused},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    reply::see_other,
+};
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_LIST: (&str, &str) = (CONNECTIONS, "See what is connected");
+/// The entries that the page shows at most, which is more than a user has.
+const ALL: Page = Page { limit: LIMIT_MAX, offset: 0 };
+
+/// What the address of the page says.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    /// The connection that a consent made or renewed.
+    #[serde(default)]
+    connected: String,
+    /// The link that asked for it.
+    #[serde(default)]
+    link: String,
+    /// Why a consent connected nothing.
+    #[serde(default)]
+    error: String,
+    /// The form that was just sent.
+    #[serde(default)]
+    done: String,
+}
+
+/// `GET /console/connections`. A provider returns the browser here, with the outcome in the query.
+pub(super) async fn list(
+    app: Service,
+    caller: Caller,
+    headers: HeaderMap,
+    asked: Result<Query<Asked>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let asked = asked.map(|asked| asked.0).unwrap_or_default();
+    if !asked.error.is_empty() {
+        let has_link = opened_link(&headers).is_some();
+        return Ok(page(StatusCode::OK, NothingConnected { code: &asked.error, has_link }.html()));
+    }
+    if let Ok(connection) = asked.connected.parse::<ConnectionId>() {
+        let link =
+            asked.link.parse::<ConnectionLinkId>().map_or_else(|_| String::new(), |link| format!("?link={link}"));
+        return Ok(see_other(&format!("{CONNECTIONS}/{connection}/calendars{link}"), None));
+    }
+    render(&app, &caller.0, &asked.done).await
+}
+
+async fn render(app: &App, caller: &Actor, done: &str) -> Result<Response, ApiError> {
+    let me = app.me(caller).await?;
+    let connections = app.list_connections(caller, ALL).await?.data;
+    let grants = app.list_grants(caller, ALL).await?.data;
+    let mut names = BTreeMap::new();
+    for connection in &connections {
+        match app.external_calendars(caller, &connection.id.to_string()).await {
+            Ok(listed) => names.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.name))),
+            // It was disconnected a moment ago.
+            Err(Refusal::NotFound { .. }) => {}
+            Err(refusal) => return Err(refusal.into()),
+        }
+    }
+    let accounts: Vec<_> = connections.into_iter().map(shown_account).collect();
+    let grants: Vec<_> = grants
+        .into_iter()
+        .map(|grant| {
+            let named =
+                grant.external_calendar_ids.iter().map(|id| names.get(id).map_or("a removed calendar", |name| name));
+            Grant {
+                id: grant.id.to_string(),
+                calendars: named.collect::<Vec<_>>().join(", "),
+                audience: grant.audience,
+                agents: grant.agent_ids.as_ref().map_or(0, Vec::len),
+                created_at: grant.created_at,
+            }
+        })
+        .collect();
+    let org = me.org.id.to_string();
+    let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
+    Ok(page(StatusCode::OK, Connections { who, done, accounts: &accounts, grants: &grants }.html()))
+}
+
+fn shown_account(connection: wire::CalendarConnection) -> Account {
+    Account {
+        id: connection.id.to_string(),
+        name: account(&connection),
+        status: connection.status,
+        data: connection.data,
+        read_at: connection.last_refreshed_at,
+        connected_at: connection.created_at,
+        last_error: connection.last_error,
+    }
+}
+
+/// Somebody reloads the address of a form.
+pub(super) async fn again() -> Response {
+    see_other(CONNECTIONS, None)
+}
+
+/// The answer to a form: the list, which says what was done.
+fn after<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiError> {
+    match outcome {
+        Ok(_) => Ok(see_other(&format!("{CONNECTIONS}?done={done}"), None)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// `POST /console/connections/{id}/refresh`
+pub(super) async fn refresh(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    after(app.ask_refresh(&form.caller, &id.0).await, "refreshing")
+}
+
+/// `POST /console/connections/{id}/pause`
+pub(super) async fn pause(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    after(app.pause_connection(&form.caller, &id.0, true).await, "paused")
+}
+
+/// `POST /console/connections/{id}/resume`
+pub(super) async fn resume(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    after(app.pause_connection(&form.caller, &id.0, false).await, "resumed")
+}
+
+/// `POST /console/connections/{id}/reauthorize`
+pub(super) async fn reauthorize(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    let connection = match app.connection(&form.caller, &id.0).await {
+        Ok(connection) => connection,
+        Err(refusal) => return refused(refusal, TO_LIST),
+    };
+    match app.begin_reauthorization(&form.caller, &id.0).await {
+        Ok(begun) => consent(&app, provider_title(connection.provider), begun),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// `GET /console/connections/{id}/disconnect`
+pub(super) async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    let connection = match app.connection(&caller.0, &id.0).await {
+        Ok(connection) => connection,
+        Err(refusal) => return refused(refusal, TO_LIST),
+    };
+    let (org, id) = (caller.0.org().to_string(), connection.id.to_string());
+    let asks = Disconnect { org: &org, id: &id, name: &account(&connection) };
+    Ok(page(StatusCode::OK, asks.html()))
+}
+
+/// `POST /console/connections/{id}/disconnect`
+pub(super) async fn disconnect(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    after(app.delete_connection(&form.caller, &id.0).await, "disconnected")
+}
+
+/// `POST /console/grants/{id}/revoke`
+pub(super) async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    after(app.delete_grant(&form.caller, &id.0).await, "revoked")
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_app::ConsentFailure;
+    use kalends_web::CONSENT_ERRORS;
+
+    #[test]
+    fn every_consent_failure_has_a_message() {
+        assert_eq!(ConsentFailure::ALL.map(ConsentFailure::as_str), CONSENT_ERRORS.map(|(code, _)| code));
+    }
+}

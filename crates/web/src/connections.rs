@@ -1,0 +1,142 @@
+//! The pages that list a user's connected calendars. They are in English, like the console, and work without scripts.
+
+use askama::Template;
+use kalends_time::Timestamp;
+
+use crate::{connect::SignedIn, english::in_english, time::in_utc};
+
+/// The list of connected accounts, and of the agents that they count for.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "connections.html")]
+pub struct Connections<'a> {
+    /// The user and the organization.
+    pub who: SignedIn<'a>,
+    /// The form that was just sent, by its name in the address of the page.
+    pub done: &'a str,
+    /// The accounts.
+    pub accounts: &'a [Account],
+    /// The grants.
+    pub grants: &'a [Grant],
+}
+
+/// A connected account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The identifier of the connection.
+    pub id: String,
+    /// The provider's name, and the account's label.
+    pub name: String,
+    /// The status, as the API names it.
+    pub status: &'static str,
+    /// How current the busy times are, as the API names it.
+    pub data: &'static str,
+    /// When the busy times were last read.
+    pub read_at: Option<Timestamp>,
+    /// When the account was connected.
+    pub connected_at: Timestamp,
+    /// Why the last refresh failed, if it did.
+    pub last_error: Option<String>,
+}
+
+impl Account {
+    fn status_text(&self) -> &'static str {
+        match self.status {
+            "active" => "Connected",
+            "error" => "The last refresh failed; it will be retried",
+            "reauthorization_required" => "The provider needs your consent again",
+            "paused" => "Paused: its calendars do not count",
+            other => other,
+        }
+    }
+
+    fn data_text(&self) -> &'static str {
+        match self.data {
+            "unread" => "not read yet",
+            "fresh" => "up to date",
+            "stale" => "more than an hour old",
+            "unavailable" => "more than a day old",
+            other => other,
+        }
+    }
+
+    fn is_paused(&self) -> bool {
+        self.status == "paused"
+    }
+
+    fn can_be_refreshed(&self) -> bool {
+        !["paused", "reauthorization_required"].contains(&self.status)
+    }
+
+    fn read(&self) -> String {
+        self.read_at.map(in_utc).unwrap_or_default()
+    }
+
+    fn connected(&self) -> String {
+        in_utc(self.connected_at)
+    }
+
+    fn error(&self) -> Option<&str> {
+        self.last_error.as_deref()
+    }
+}
+
+/// A grant: agents for which calendars count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The identifier.
+    pub id: String,
+    /// The names of the calendars.
+    pub calendars: String,
+    /// The audience, as the API names it.
+    pub audience: &'static str,
+    /// The number of agents; zero if it counts for all.
+    pub agents: usize,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Grant {
+    fn whom(&self) -> String {
+        if self.audience == "all" {
+            return "All agents, including future ones".to_owned();
+        }
+        let then = if self.audience == "all_current" { ", all at that time" } else { "" };
+        match self.agents {
+            1 => format!("1 agent{then}"),
+            agents => format!("{agents} agents{then}"),
+        }
+    }
+
+    fn since(&self) -> String {
+        in_utc(self.created_at)
+    }
+}
+
+/// What the page says after a form was sent, by the form's name.
+const DONE: [(&str, &str); 5] = [
+    ("paused", "Paused."),
+    ("resumed", "Resumed."),
+    ("refreshing", "Refreshing. This takes a moment."),
+    ("disconnected", "Disconnected."),
+    ("revoked", "Revoked."),
+];
+
+impl Connections<'_> {
+    fn said(&self) -> Option<&'static str> {
+        DONE.into_iter().find(|(name, _)| *name == self.done).map(|(_, text)| text)
+    }
+}
+
+/// The question whether to disconnect an account.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "disconnect.html")]
+pub struct Disconnect<'a> {
+    /// The organization's identifier.
+    pub org: &'a str,
+    /// The identifier of the connection.
+    pub id: &'a str,
+    /// The provider's name, and the account's label.
+    pub name: &'a str,
+}
+
+in_english!(Connections<'_>, Disconnect<'_>);
