@@ -30,6 +30,15 @@ pub struct SignedIn<'a> {
     pub email: &'a str,
 }
 
+impl SignedIn<'_> {
+    /// The field for the code from another link. If the browser keeps a link already, [`ConnectCode`] leads to that one.
+    /// Browsers keep the fragment of the address then, from which a script fills in this field.
+    #[expect(clippy::unused_self, reason = "templates call it")]
+    const fn code(&self) -> CodeField<'static> {
+        CodeField::of_connection_link(None, "")
+    }
+}
+
 /// The page that shows what a connection link asks for.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "offer.html")]
@@ -90,11 +99,6 @@ impl Offer<'_> {
         } else {
             "The operator of this service has not configured any calendar provider."
         }
-    }
-
-    /// The field for the code from another link.
-    const fn code(&self) -> CodeField<'_> {
-        CodeField::of_connection_link(None, "")
     }
 }
 

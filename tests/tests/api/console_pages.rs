@@ -1,7 +1,5 @@
 //! The pages of the console for people: sign-in, sign-up, passwords, invitations, and the first page, without scripts.
 
-use std::collections::BTreeMap;
-
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD};
 use kalends_e2e::{
     Browser,
@@ -17,69 +15,12 @@ use crate::{
     booking_browser::{PHONE, fits},
     console::{Human, PASSWORD},
     fixtures::wait_until,
-    front::http,
     members::{invite, member, token},
     on_both,
+    pages::{HOSTILE, Pages, hidden},
 };
 
 const ADA: &str = "ada@example.com";
-
-/// An answer to a browser that follows no redirect.
-struct Seen {
-    status: u16,
-    location: String,
-    cookie: String,
-    retry_after: String,
-    text: String,
-}
-
-/// A browser of one user: it keeps the cookies.
-struct Pages<'a> {
-    server: &'a Server,
-    cookies: BTreeMap<String, String>,
-}
-
-impl<'a> Pages<'a> {
-    const fn new(server: &'a Server) -> Self {
-        Self { server, cookies: BTreeMap::new() }
-    }
-
-    async fn ask(&mut self, request: reqwest::RequestBuilder) -> Seen {
-        let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let request = request.header("accept", "text/html").header("cookie", cookies.join("; "));
-        let answer = request.send().await.unwrap();
-        let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
-        let (status, location, cookie) = (answer.status().as_u16(), header("location"), header("set-cookie"));
-        let retry_after = header("retry-after");
-        if let Some(((name, value), rest)) =
-            cookie.split_once(';').and_then(|(pair, rest)| Some((pair.split_once('=')?, rest)))
-        {
-            self.cookies.insert(name.to_owned(), value.to_owned());
-            self.cookies.retain(|kept, _| kept != name || !rest.contains("Max-Age=0;"));
-        }
-        Seen { status, location, cookie, retry_after, text: answer.text().await.unwrap() }
-    }
-
-    async fn open(&mut self, path: &str) -> Seen {
-        self.ask(http().get(format!("{}{path}", self.server.base_url()))).await
-    }
-
-    /// Sends a form, as a browser does from a page of this server.
-    async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Seen {
-        let origin = self.server.base_url().to_owned();
-        self.send_from(&origin, path, fields).await
-    }
-
-    async fn send_from(&mut self, origin: &str, path: &str, fields: &[(&str, &str)]) -> Seen {
-        let encoded = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
-        let body: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        let form = http().post(format!("{}{path}", self.server.base_url()));
-        let form = form.header("content-type", "application/x-www-form-urlencoded").header("origin", origin);
-        self.ask(form.body(body.join("&"))).await
-    }
-}
-
-const HOSTILE: &str = "\"><script>alert(1)</script>";
 
 #[apply(on_both)]
 #[tokio::test]
@@ -93,7 +34,7 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     let form = pages.open("/console/sign-in?next=/console/connect").await;
     assert_eq!(form.status, 200);
     assert!(
-        form.text.contains("value=\"/console/connect\"") && form.text.contains("Create an account"),
+        form.text.contains("value=\"/console/connect/offer\"") && form.text.contains("Create an account"),
         "{}",
         form.text
     );
@@ -133,7 +74,7 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     }
     let signed_in =
         pages.send("/console/sign-in", &[credentials[0], credentials[1], ("next", "/console/connect")]).await;
-    assert_eq!(signed_in.location, "/console/connect");
+    assert_eq!(signed_in.location, "/console/connect/offer", "the link is open already");
     assert!(signed_in.cookie.ends_with("; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax"), "{}", signed_in.cookie);
 
     let page = pages.open("/console").await;
@@ -255,12 +196,6 @@ fn signing_up<'a>(email: &'a str, once: &'a str) -> [(&'a str, &'a str); 6] {
 /// The key of the form that accepts the invitation with that token.
 fn key_of(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token))
-}
-
-/// The value of the hidden field of a form.
-fn hidden(text: &str, name: &str) -> String {
-    let (_, rest) = text.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
-    rest.split('"').next().unwrap().to_owned()
 }
 
 #[apply(on_both)]

@@ -5,10 +5,7 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::{RawQuery, Request},
-    response::Response,
-};
+use axum::{extract::Request, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_accounts::KeptToken;
 use kalends_app::{Actor, App, Refusal, Request as Called, operations};
@@ -29,14 +26,12 @@ use crate::{
     reply::{cookies, see_other, with_cookie},
 };
 
-/// The query of the page for a user who wants to open another link than the one that the browser keeps.
-const ANOTHER: &str = "another";
 /// The page to continue on after a refused form, with the text of the link to it.
 const TO_OFFER: (&str, &str) = (OFFER, "Back to the link");
 
 /// `GET /console/connect`. A sign-in with a provider returns here too. The link is already open then.
-pub(super) async fn ask(headers: HeaderMap, query: RawQuery) -> Response {
-    let goes_on = query.0.as_deref() != Some(ANOTHER) && has_session(&headers) && opened_link(&headers).is_some();
+pub(super) async fn ask(headers: HeaderMap) -> Response {
+    let goes_on = has_session(&headers) && opened_link(&headers).is_some();
     if goes_on { see_other(OFFER, None) } else { page(StatusCode::OK, ConnectCode { wrong: None }.html()) }
 }
 

@@ -185,16 +185,6 @@ fn scripts_insert_api_answers_only_as_text() {
     }
 }
 
-/// A page of the console works without scripts, so it has one only to fill in a code.
-#[test]
-fn pages_about_calendars_have_scripts_only_for_codes() {
-    for (name, page) in every_page("Call") {
-        let scripts = read(&page).0.into_iter().filter(|tag| tag.name == "script").count();
-        let fills = page.contains(&assets::code_script()) && page.contains("id=\"code\"");
-        assert!(scripts == 0 || fills || page.contains(&assets::script()), "{name}");
-    }
-}
-
 /// A page that leads elsewhere by itself has a link too.
 #[test]
 fn the_page_that_leads_to_a_provider_has_its_address_twice() {

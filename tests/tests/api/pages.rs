@@ -1,0 +1,94 @@
+//! A browser of one user that follows no redirect, for tests of pages and forms.
+
+use std::collections::BTreeMap;
+
+use kalends_e2e::Server;
+
+use crate::{console::PASSWORD, front::http};
+
+/// A text that would run a script if a page did not escape it.
+pub(crate) const HOSTILE: &str = "\"><script>alert(1)</script>";
+
+/// An answer to a browser that follows no redirect.
+pub(crate) struct Seen {
+    pub(crate) status: u16,
+    pub(crate) location: String,
+    pub(crate) cookie: String,
+    pub(crate) retry_after: String,
+    pub(crate) text: String,
+}
+
+/// A browser of one user: it keeps the cookies.
+pub(crate) struct Pages<'a> {
+    server: &'a Server,
+    pub(crate) cookies: BTreeMap<String, String>,
+}
+
+impl<'a> Pages<'a> {
+    pub(crate) const fn new(server: &'a Server) -> Self {
+        Self { server, cookies: BTreeMap::new() }
+    }
+
+    async fn ask(&mut self, request: reqwest::RequestBuilder) -> Seen {
+        let cookies: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = request.header("accept", "text/html").header("cookie", cookies.join("; "));
+        let answer = request.send().await.unwrap();
+        let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
+        let (status, location, cookie) = (answer.status().as_u16(), header("location"), header("set-cookie"));
+        let retry_after = header("retry-after");
+        if let Some(((name, value), rest)) =
+            cookie.split_once(';').and_then(|(pair, rest)| Some((pair.split_once('=')?, rest)))
+        {
+            self.cookies.insert(name.to_owned(), value.to_owned());
+            self.cookies.retain(|kept, _| kept != name || !rest.contains("Max-Age=0;"));
+        }
+        Seen { status, location, cookie, retry_after, text: answer.text().await.unwrap() }
+    }
+
+    pub(crate) async fn open(&mut self, path: &str) -> Seen {
+        self.ask(http().get(format!("{}{path}", self.server.base_url()))).await
+    }
+
+    /// Sends a form, as a browser does from a page of this server.
+    pub(crate) async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Seen {
+        let origin = self.server.base_url().to_owned();
+        self.send_from(&origin, path, fields).await
+    }
+
+    pub(crate) async fn send_from(&mut self, origin: &str, path: &str, fields: &[(&str, &str)]) -> Seen {
+        let encoded = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
+        let body: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let form = http().post(format!("{}{path}", self.server.base_url()));
+        let form = form.header("content-type", "application/x-www-form-urlencoded").header("origin", origin);
+        self.ask(form.body(body.join("&"))).await
+    }
+
+    /// Signs in by the form.
+    pub(crate) async fn sign_in(&mut self, email: &str) {
+        let entered = self.send("/console/sign-in", &[("email", email), ("password", PASSWORD)]).await;
+        assert_eq!(entered.status, 303, "{}", entered.text);
+    }
+}
+
+impl Seen {
+    /// Requires this status and text.
+    #[track_caller]
+    pub(crate) fn says(self, status: u16, text: &str) -> Self {
+        assert!(self.status == status && self.text.contains(text), "{} {}, not {text}", self.status, self.text);
+        assert!(!self.text.contains("<script>alert"), "{}", self.text);
+        self
+    }
+
+    /// Requires a redirect from a form to this page.
+    #[track_caller]
+    pub(crate) fn leads_to(self, location: &str) -> Self {
+        assert_eq!((self.status, &*self.location), (303, location), "{}", self.text);
+        self
+    }
+}
+
+/// The value of the hidden field of a form.
+pub(crate) fn hidden(text: &str, name: &str) -> String {
+    let (_, rest) = text.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
+    rest.split('"').next().unwrap().to_owned()
+}
