@@ -33,7 +33,6 @@ pub struct SignedIn<'a> {
 impl SignedIn<'_> {
     /// The field for the code from another link. If the browser keeps a link already, [`ConnectCode`] leads to that one.
     /// Browsers keep the fragment of the address then, from which a script fills in this field.
-    #[expect(clippy::unused_self, reason = "templates call it")]
     const fn code(&self) -> CodeField<'static> {
         CodeField::of_connection_link(None, "")
     }
