@@ -357,7 +357,8 @@ async fn a_user_joins_an_organization_by_forms(#[case] database: Database) {
     let other = pages.send("/console/join", &[("key", &key_of("another"))]).await;
     assert_eq!((other.status, &*other.location), (303, "/console/join"));
     // A double click.
-    let mut same = Pages { server: &server, cookies: pages.cookies.clone() };
+    let mut same = Pages::new(&server);
+    same.cookies.clone_from(&pages.cookies);
     let fields = [("key", &*key)];
     let (joined, again) = tokio::join!(pages.send("/console/join", &fields), same.send("/console/join", &fields));
     assert!(joined.status == 200 && joined.text.contains("Welcome to Engines"), "{}", joined.text);

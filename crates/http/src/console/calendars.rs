@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{
     connect::{open_link, without_link},
     connections::TO_LIST,
-    form::{OwnForm, new_once, opened_link},
+    form::{Earlier, OwnForm, earlier, new_once, opened_link},
     shown::{account, because_of, page, reason, refused},
 };
 use crate::{
@@ -152,12 +152,13 @@ pub(super) async fn save(app: Service, id: PathOf<String>, mut form: OwnForm) ->
         }
     };
     let _running = match form.begin(&app).await {
-        Ok((_, Some(_))) => return Ok(done(&app, &link)),
-        Ok((running, None)) => running,
+        Ok(Earlier::Answered(_)) => return Ok(done(&app, &link)),
+        Ok(Earlier::Nothing(running)) => running,
         Err(refusal) => return again(&app, &id.0, &form, refusal, None).await,
     };
     match app.create_grant(&form.caller, wanted).await {
-        Ok(_) | Err(Refusal::AlreadyAnswered) => Ok(done(&app, &link)),
+        Ok(_) => Ok(done(&app, &link)),
+        Err(_) if earlier(&app, &form.caller.request).await?.is_some() => Ok(done(&app, &link)),
         Err(refusal) => again(&app, &id.0, &form, refusal, None).await,
     }
 }

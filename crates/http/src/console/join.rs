@@ -21,7 +21,8 @@ use super::{
 use crate::{
     Service,
     error::ApiError,
-    extract::Caller,
+    extract::{Caller, read_body},
+    pages::Fields,
     reply::{cookies, see_other, with_cookie},
 };
 
