@@ -36,6 +36,8 @@ pub enum Limited {
     Resets,
     /// Emails for proving the address of a user.
     Proofs,
+    /// Wrong codes of a user's second factor.
+    SecondFactor,
     /// Emails from one organization to others, with the limit per hour.
     Mail(u32),
     /// Emails from all organizations to one recipient, with the limit per hour.
@@ -73,7 +75,7 @@ impl Limited {
     /// The number of uses allowed in a window.
     pub const fn count(self) -> u32 {
         match self {
-            Self::SignUps | Self::PublicSignUps | Self::Exports => 10,
+            Self::SignUps | Self::PublicSignUps | Self::Exports | Self::SecondFactor => 10,
             Self::Feedback => 25,
             Self::ClaimsOn | Self::Resets | Self::Proofs => 5,
             Self::ClaimsOf => 20,
@@ -90,6 +92,7 @@ impl Limited {
             | Self::ClaimsOf
             | Self::Resets
             | Self::Proofs
+            | Self::SecondFactor
             | Self::Mail(_)
             | Self::MailTo(_) => Window::Hour,
             Self::Feedback => Window::Day,
@@ -107,6 +110,7 @@ impl Limited {
             Self::ClaimsOf => "claims of",
             Self::Resets => "resets",
             Self::Proofs => "proofs",
+            Self::SecondFactor => "second factor",
             Self::Mail(_) => "mail",
             Self::MailTo(_) => "mail to",
         }
@@ -122,6 +126,7 @@ impl fmt::Display for Limited {
             Self::Exports => "exports",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
+            Self::SecondFactor => "wrong codes",
             Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
@@ -135,7 +140,7 @@ impl fmt::Display for Limited {
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
-            Self::ClaimsOf | Self::Proofs => f.write_str(" to one user"),
+            Self::ClaimsOf | Self::Proofs | Self::SecondFactor => f.write_str(" to one user"),
             Self::Exports | Self::Feedback => Ok(()),
         }
     }
@@ -259,6 +264,12 @@ impl Allowance {
         Self::new(Limited::Proofs, user.uuid().as_bytes(), None)
     }
 
+    /// Wrong codes of one user's second factor. A use is taken before the code is checked, and given back if the code is
+    /// right.
+    pub fn second_factor(user: UserId) -> Self {
+        Self::new(Limited::SecondFactor, user.uuid().as_bytes(), None)
+    }
+
     /// Emails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
@@ -325,7 +336,7 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 10] {
+    fn all() -> [Allowance; 11] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
@@ -336,6 +347,7 @@ mod tests {
             Allowance::claims_of(UserId::from_bytes([7; 16])),
             Allowance::resets(&ada),
             Allowance::proofs(UserId::from_bytes([7; 16])),
+            Allowance::second_factor(UserId::from_bytes([7; 16])),
             Allowance::mail(org(), 7),
             Allowance::mail_to(&ada, 3),
         ]
@@ -370,6 +382,7 @@ mod tests {
                 "20 claims an hour are allowed to one user",
                 "5 emails an hour are allowed to one address",
                 "5 emails an hour are allowed to one user",
+                "10 wrong codes an hour are allowed to one user",
                 "7 emails an hour are allowed to others from one organization",
                 "3 emails an hour are allowed to one address",
             ]

@@ -39,7 +39,13 @@ actions! {
     AuthSignout = "auth.signout",
     /// A credential or a code was refused. Entries are sampled.
     AuthFailure = "auth.failure",
-    /// A user changed their name or their password.
+    /// A user signed in with a recovery code.
+    AuthRecoveryCode = "auth.recovery_code",
+    /// A user turned their second factor on.
+    AuthSecondFactorOn = "auth.second_factor_on",
+    /// A second factor was turned off, by its user or by the operator.
+    AuthSecondFactorOff = "auth.second_factor_off",
+    /// A user changed their name, their password or their recovery codes, or began to set up a second factor.
     UserUpdate = "user.update",
     /// Somebody was invited to become a member.
     MemberInvite = "member.invite",

@@ -4,8 +4,8 @@ use kalends_kernel::{KeyId, MemberInvitationId, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, ApiKey, Claim, MemberInvitation, Membership, Organization, ScopedKey, Session, SessionEnd, TokenHash,
-    User, UserToken, VerificationCode, oauth::KnownIdentity,
+    Acceptance, ApiKey, Claim, FactorUse, MemberInvitation, Membership, Organization, ScopedKey, SecondFactor, Session,
+    SessionEnd, TokenHash, User, UserToken, VerificationCode, oauth::KnownIdentity,
 };
 
 /// One write to the data of this crate, such as organizations, keys, users and sessions. An update only applies while
@@ -147,7 +147,32 @@ pub enum Change {
     PutUserToken(UserToken),
     /// Uses up a token of a user. Stale if it was used or replaced before.
     UseUserToken(TokenHash),
-    /// Deletes a user, with their sessions, identities, claims, memberships and tokens. Stale if the user's
+    /// Stores a second factor that waits for its first code, in place of another such one. Stale if the user does not
+    /// exist, or has a confirmed one.
+    PutSecondFactor(SecondFactor),
+    /// Confirms a second factor: writes when, and the step of the first code. Its recovery codes are not written. Stale
+    /// if it is confirmed, or was replaced since it was read.
+    ConfirmSecondFactor(SecondFactor),
+    /// Uses up a code of a confirmed second factor. Stale if the code was used since: if the last step is no longer the
+    /// one that was read, or if the recovery code is gone.
+    UseSecondFactor {
+        /// The user.
+        user: UserId,
+        /// What is used up.
+        used: FactorUse,
+        /// The last step that was read.
+        seen: Option<u64>,
+    },
+    /// Replaces the recovery codes of a user. Stale if the user has no confirmed second factor.
+    PutRecoveryCodes {
+        /// The user.
+        user: UserId,
+        /// The hashes of the codes, each once.
+        codes: Vec<TokenHash>,
+    },
+    /// Removes the second factor of a user with its recovery codes, if there is one.
+    RemoveSecondFactor(UserId),
+    /// Deletes a user, with their sessions, identities, claims, memberships, tokens and second factor. Stale if the user's
     /// version has changed.
     DeleteUser {
         /// The user.

@@ -23,6 +23,7 @@ mod public_mail;
 pub mod reach;
 mod reply_to;
 mod scoped;
+mod second_factor;
 mod session;
 mod sign_up;
 mod sign_ups;
@@ -55,6 +56,10 @@ pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
 pub use reply_to::{AskedAddress, REPLY_TO_ASKED_LASTS, ReplyTo, ReplyToToken};
 pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
+pub use second_factor::{
+    FACTOR_CODE_MAX, FACTOR_PENDING_LASTS, FactorUse, RECOVERY_CODES, RecoveryCode, SECOND_STEP_LASTS, SecondFactor,
+    SecondStep, SecondStepToken, TotpSecret, WrongCode,
+};
 pub use session::{
     CrossSite, KeptToken, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims,
     SessionCookies, SessionEnd, check_anonymous, check_provenance, kept_token, origin_of, origins_of, session_token,

@@ -8,7 +8,7 @@ use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    MemberInvitation, Membership, Organization, Principal, ScopedKey, Session, Taken, TokenHash, TokenPurpose, User,
+    MemberInvitation, Membership, Organization, Principal, ScopedKey, SecondFactor, Session, Taken, TokenHash, TokenPurpose, User,
     UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
@@ -116,6 +116,13 @@ pub trait UserTokens: Send + Sync {
 
     /// Removes up to `limit` tokens that have expired at `now`, and returns how many.
     async fn forget_user_tokens(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Reads the second factors of users.
+#[async_trait]
+pub trait SecondFactors: Send + Sync {
+    /// The second factor of the user, confirmed or not, with the recovery codes that are left, ordered by hash.
+    async fn find_second_factor(&self, user: UserId) -> Result<Option<SecondFactor>, StoreError>;
 }
 
 /// Reads and purges the audit log.

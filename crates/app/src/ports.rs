@@ -215,6 +215,7 @@ all_of! {
         kalends_accounts::ports::MemberInvitations,
         kalends_accounts::ports::Sessions,
         kalends_accounts::ports::UserTokens,
+        kalends_accounts::ports::SecondFactors,
         kalends_accounts::ports::AuditLog,
         kalends_accounts::ports::Allowances,
         kalends_accounts::ports::Claims,

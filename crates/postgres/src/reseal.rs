@@ -210,6 +210,14 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            SealedColumn::SecondFactors => old!(
+                secret,
+                r#"SELECT user_id AS "org_id!", user_id AS "id!", secret
+                 FROM second_factors
+                 WHERE (user_id, user_id) > ($1, $2) AND NOT starts_with(secret, $3)
+                 ORDER BY user_id
+                 LIMIT $4"#
+            ),
             SealedColumn::Answers => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
@@ -357,6 +365,11 @@ impl PostgresStore {
                 "UPDATE calendars c SET metadata = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE c.org_id = row.org_id AND c.id = row.id AND c.metadata = row.seen"
+            ),
+            SealedColumn::SecondFactors => replaced!(
+                "UPDATE second_factors f SET secret = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE row.org_id = row.id AND f.user_id = row.id AND f.secret = row.seen"
             ),
             SealedColumn::FeedTokens => {
                 sqlx::query!(

@@ -17,6 +17,8 @@ use crate::{EventContent, metadata_digests, places, sealed_envelope};
 /// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub struct SealedChangeSet {
     changes: Arc<ChangeSet>,
+    /// The sealed part of each change to accounts, in order.
+    accounts: Vec<Option<String>>,
     /// The contents of the events that are written, in order.
     contents: Vec<String>,
     /// The digests of the metadata of the events that are written, in order.
@@ -113,6 +115,7 @@ pub struct EventWrite<'a> {
 impl SealedChangeSet {
     /// Seals the fields of a change-set.
     pub fn seal(changes: Arc<ChangeSet>, cipher: &dyn FieldCipher) -> Result<Self, serde_json::Error> {
+        let accounts = changes.accounts.iter().map(|change| account(change, cipher)).collect();
         let contents = events(&changes).map(|(event, ..)| {
             let plain = EventContent::write(event)?;
             Ok(cipher.seal(places::event_content(event.id), &plain))
@@ -155,6 +158,7 @@ impl SealedChangeSet {
         });
         Ok(Self {
             changes,
+            accounts,
             contents,
             digests,
             agents,
@@ -174,6 +178,12 @@ impl SealedChangeSet {
     /// The change-set itself.
     pub fn changes(&self) -> &ChangeSet {
         &self.changes
+    }
+
+    /// The changes to accounts, each with its sealed part.
+    pub fn accounts(&self) -> impl Iterator<Item = (&kalends_accounts::Change, &str)> {
+        let sealed = self.accounts.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.accounts.iter().zip(sealed)
     }
 
     /// The agents that are written, in order.
@@ -253,7 +263,7 @@ impl SealedChangeSet {
             .chain(&self.tokens)
             .chain(&self.payloads)
             .chain(&self.bookings)
-            .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
+            .chain(self.accounts.iter().chain(&self.hooks).chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(self.letters.iter().flat_map(|letter| letter.envelope.iter().chain([&letter.content])))
             .chain(&self.body);
@@ -265,6 +275,16 @@ impl SealedChangeSet {
 impl SealedBridge {
     fn texts(&self) -> impl Iterator<Item = &String> {
         self.contents.iter().chain(&self.label).chain(&self.tokens)
+    }
+}
+
+/// The sealed part of a change to accounts: the secret of a second factor.
+fn account(change: &kalends_accounts::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    match change {
+        kalends_accounts::Change::PutSecondFactor(factor) => {
+            Some(cipher.seal(places::second_factor_secret(factor.user), factor.secret.reveal()))
+        }
+        _ => None,
     }
 }
 

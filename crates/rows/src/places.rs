@@ -4,7 +4,7 @@ use kalends_accounts::TokenHash;
 use kalends_app::ports::Place;
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    ProposalId, ResponseId, SubscriptionId, WebhookId,
+    ProposalId, ResponseId, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -86,6 +86,11 @@ pub const fn connection_tokens(id: ConnectionId) -> Place {
 /// Where the sealed part of an external calendar is stored.
 pub const fn external_content(id: ExternalCalendarId) -> Place {
     Place { table: "external_calendars", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed secret of a user's second factor is stored.
+pub const fn second_factor_secret(id: UserId) -> Place {
+    Place { table: "second_factors", column: "secret", id: id.uuid() }
 }
 
 /// Where the sealed body of an answer is stored. Its row has a scope instead of an identifier; half of that hash

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    OrgId, ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
+    OrgId, ProposalId, ResponseId, StoreError, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -47,6 +47,8 @@ pub enum SealedColumn {
     AgentMetadata,
     /// The metadata of calendars.
     CalendarMetadata,
+    /// The secrets of second factors. Their rows have no organization: the user stands in its place.
+    SecondFactors,
     /// The bodies of stored answers.
     Answers,
 }
@@ -63,7 +65,7 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Events,
         Self::Outbox,
         Self::Webhooks,
@@ -80,6 +82,7 @@ impl SealedColumn {
         Self::FeedTokens,
         Self::AgentMetadata,
         Self::CalendarMetadata,
+        Self::SecondFactors,
         Self::Answers,
     ];
 
@@ -124,6 +127,7 @@ impl SealedColumn {
             Self::FeedTokens => place_of(key, CalendarId::from_uuid, places::feed_token),
             Self::AgentMetadata => place_of(key, AgentId::from_uuid, places::agent_metadata),
             Self::CalendarMetadata => place_of(key, CalendarId::from_uuid, places::calendar_metadata),
+            Self::SecondFactors => place_of(key, UserId::from_uuid, places::second_factor_secret),
             Self::Answers => {
                 let row = located_answer(key);
                 let scope = row.digest("scope", key)?;

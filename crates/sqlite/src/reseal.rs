@@ -145,6 +145,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", org_id, id, metadata as sealed from calendars
                      where rowid > ?2 and substr(metadata, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::SecondFactors => old!(
+                r#"select rowid as "place!", user_id as "org_id!", user_id as "id!", secret as sealed from second_factors
+                     where rowid > ?2 and substr(secret, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::Answers => old!(
                 r#"select rowid as "place!", org_id, scope as id, body as "sealed!" from idempotent_answers
                      where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -229,6 +233,10 @@ impl SqliteStore {
             SealedColumn::CalendarMetadata => replaced!(
                 "update calendars set metadata = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where calendars.rowid = (renewed.value ->> 0) and calendars.metadata = (renewed.value ->> 1)"
+            ),
+            SealedColumn::SecondFactors => replaced!(
+                "update second_factors set secret = renewed.value ->> 2 from jsonb_each(?1) renewed
+                     where second_factors.rowid = (renewed.value ->> 0) and second_factors.secret = (renewed.value ->> 1)"
             ),
             SealedColumn::Answers => replaced!(
                 "update idempotent_answers set body = renewed.value ->> 2 from jsonb_each(?1) renewed

@@ -1,9 +1,9 @@
 //! The shared rows with the keys of this database: blobs of 16 bytes.
 
 pub(crate) use kalends_rows::{
-    AnswerRow, BookedEventRow, CodeRow, Located, SharedEventRow, booking_page_row, booking_row, busy_source_row,
-    calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, open_attempt_secret, pack,
-    participant_row, places, read_rules, reading_row, reminders_json, row_id, sealed_envelope, state_name, team_json,
+    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, booking_page_row, booking_row,
+    busy_source_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits,
+    open_attempt_secret, pack, participant_row, places, read_rules, reading_row, reminders_json, row_id, sealed_envelope, state_name, team_json,
     team_sources,
 };
 

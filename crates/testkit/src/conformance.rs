@@ -57,6 +57,7 @@ pub mod reservations;
 pub mod rules;
 pub mod scoped_keys;
 pub mod search;
+pub mod second_factors;
 pub mod sending;
 pub mod series;
 pub mod statements;
@@ -154,6 +155,12 @@ macro_rules! conformance_cases {
                 a_changed_password_voids_a_reset,
                 a_token_is_used_once,
                 expired_tokens_are_purged,
+            }
+            second_factors {
+                a_factor_is_confirmed_once,
+                a_code_is_used_once,
+                recovery_codes_are_replaced_together,
+                a_factor_goes_with_its_user,
             }
             agents {
                 agents_round_trip,

@@ -12,12 +12,12 @@ use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{claims, members, people};
+use super::{claims, members, people, second_factors};
 use crate::error::{ApplyError, all_written};
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    for change in batch.iter().flat_map(|sealed| &sealed.changes().accounts) {
+    for (change, secret) in batch.iter().flat_map(SealedChangeSet::accounts) {
         match change {
             Change::CreateOrganization(organization) => create_organization(connection, organization).await?,
             Change::UpdateOrganization { organization, seen } => {
@@ -37,6 +37,15 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
             Change::PutUserToken(token) => people::put_token(connection, *token).await?,
             Change::UseUserToken(token) => people::use_token(connection, *token).await?,
+            Change::PutSecondFactor(factor) => second_factors::put(connection, factor, secret).await?,
+            Change::ConfirmSecondFactor(factor) => second_factors::confirm(connection, factor).await?,
+            Change::UseSecondFactor { user, used, seen } => {
+                second_factors::use_up(connection, *user, *used, *seen).await?;
+            }
+            Change::PutRecoveryCodes { user, codes } => {
+                second_factors::put_codes(connection, *user, codes).await?;
+            }
+            Change::RemoveSecondFactor(user) => second_factors::remove(connection, *user).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,

@@ -22,6 +22,7 @@ mod people;
 pub(crate) mod proposals;
 mod reservations;
 mod rules;
+mod second_factors;
 pub(crate) mod subscriptions;
 pub(crate) mod timers;
 pub(crate) mod usage;

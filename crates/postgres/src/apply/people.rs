@@ -9,6 +9,7 @@ use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
 
+use super::second_factors;
 use crate::error::{ApplyError, all_written};
 
 pub(super) async fn create(connection: &mut PgConnection, user: &User) -> Result<(), ApplyError> {
@@ -83,6 +84,7 @@ pub(super) async fn delete(
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM user_tokens WHERE user_id = $1", id).execute(&mut *connection).await?;
+    second_factors::remove(&mut *connection, user).await?;
     remove_identities(connection, user).await
 }
 

@@ -28,6 +28,7 @@ mod readiness;
 mod rules;
 mod scoped_keys;
 mod search;
+mod second_factors;
 mod sessions;
 mod subscriptions;
 mod timers;

@@ -20,6 +20,8 @@ const OF_NOBODY: &[&str] = &[
     "oauth_attempts",
     "user_tokens",
     "principals_epoch",
+    "recovery_codes",
+    "second_factors",
     "timer_seeding",
     "user_identities",
     "users",

@@ -11,7 +11,7 @@ use kalends_rows::{SealedChangeSet, reply_to_json};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::{claims, members, people};
+use super::{claims, members, people, second_factors};
 use crate::{
     counts::counts,
     error::{Failure, email_taken, failed, fresh},
@@ -43,7 +43,7 @@ pub(crate) async fn check_organizations(
 
 /// Applies the changes of one change-set in their order.
 pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
-    for change in &sealed.changes().accounts {
+    for (change, secret) in sealed.accounts() {
         match change {
             Change::CreateOrganization(organization) => create_organization(connection, organization).await?,
             Change::UpdateOrganization { organization, seen } => {
@@ -72,6 +72,15 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::RemoveIdentities(user) => people::remove_identities(connection, *user).await?,
             Change::PutUserToken(token) => people::put_token(connection, *token).await?,
             Change::UseUserToken(token) => people::use_token(connection, *token).await?,
+            Change::PutSecondFactor(factor) => second_factors::put(connection, factor, secret).await?,
+            Change::ConfirmSecondFactor(factor) => second_factors::confirm(connection, factor).await?,
+            Change::UseSecondFactor { user, used, seen } => {
+                second_factors::use_up(connection, *user, *used, *seen).await?;
+            }
+            Change::PutRecoveryCodes { user, codes } => {
+                second_factors::put_codes(connection, *user, codes).await?;
+            }
+            Change::RemoveSecondFactor(user) => second_factors::remove(connection, *user).await?,
             Change::CreateUser(user) => people::create(connection, user).await?,
             Change::UpdateUser { user, seen } => people::update(connection, user, *seen).await?,
             Change::AddOwner { membership, seen } => members::add_owner(connection, membership, *seen).await?,

@@ -5,6 +5,7 @@ use kalends_kernel::{OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
+use super::second_factors;
 use crate::error::{Failure, email_taken, fresh};
 
 pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Result<(), Failure> {
@@ -76,6 +77,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from user_tokens where user_id = ?1", id).execute(&mut *connection).await?;
+    second_factors::remove(&mut *connection, user).await?;
     remove_identities(connection, user).await
 }
 

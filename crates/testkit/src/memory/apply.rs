@@ -277,6 +277,11 @@ impl State {
             }
             Change::PutUserToken(_)
             | Change::UseUserToken(_)
+            | Change::PutSecondFactor(_)
+            | Change::ConfirmSecondFactor(_)
+            | Change::UseSecondFactor { .. }
+            | Change::PutRecoveryCodes { .. }
+            | Change::RemoveSecondFactor(_)
             | Change::AddIdentity(_)
             | Change::RemoveIdentities(_)
             | Change::CreateUser(_)

@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, MemberInvitation, Membership, Role, Session, SessionEnd, TokenHash, TokenPurpose, User, UserToken,
+    Change, Email, FactorUse, MemberInvitation, Membership, Role, SecondFactor, Session, SessionEnd, TokenHash,
+    TokenPurpose, User, UserToken,
     oauth::KnownIdentity,
-    ports::{MemberInvitations, People, Sessions, UserTokens},
+    ports::{MemberInvitations, People, SecondFactors, Sessions, UserTokens},
 };
 use kalends_app::ports::CommitError;
 use kalends_kernel::{OrgId, SessionId, StoreError, UserId, Version};
@@ -71,6 +72,7 @@ impl State {
                 self.claims.retain(|_, claim| claim.user != *user);
                 self.identities.retain(|known| known.user != *user);
                 self.user_tokens.retain(|(by, _), _| by != user);
+                self.second_factors.remove(user);
             }
             Change::PutUserToken(token) => {
                 self.users.get(&token.user).ok_or(CommitError::Stale)?;
@@ -79,6 +81,39 @@ impl State {
             Change::UseUserToken(token) => {
                 let used = self.user_tokens.extract_if(.., |_, stored| stored.token == *token).next();
                 used.ok_or(CommitError::Stale)?;
+            }
+            Change::PutSecondFactor(factor) => {
+                self.users.get(&factor.user).ok_or(CommitError::Stale)?;
+                if self.second_factors.get(&factor.user).is_some_and(SecondFactor::is_on) {
+                    return Err(CommitError::Stale);
+                }
+                let begun = SecondFactor::begin(factor.user, factor.secret.clone(), factor.created_at);
+                self.second_factors.insert(factor.user, begun);
+            }
+            Change::ConfirmSecondFactor(factor) => {
+                let pending = self.second_factors.get_mut(&factor.user);
+                let pending = pending.filter(|row| !row.is_on() && row.created_at == factor.created_at);
+                let row = pending.ok_or(CommitError::Stale)?;
+                (row.confirmed_at, row.last_step) = (factor.confirmed_at, factor.last_step);
+            }
+            Change::UseSecondFactor { user, used, seen } => {
+                let row = self.factor_in_force(*user)?;
+                match used {
+                    FactorUse::Step(step) if row.last_step == *seen => row.last_step = Some(*step),
+                    FactorUse::Step(_) => return Err(CommitError::Stale),
+                    FactorUse::Recovery(code) => {
+                        let index = row.recovery.iter().position(|left| left == code).ok_or(CommitError::Stale)?;
+                        row.recovery.remove(index);
+                    }
+                }
+            }
+            Change::PutRecoveryCodes { user, codes } => {
+                let row = self.factor_in_force(*user)?;
+                row.recovery.clone_from(codes);
+                row.recovery.sort_by_key(|code| code.0);
+            }
+            Change::RemoveSecondFactor(user) => {
+                self.second_factors.remove(user);
             }
             Change::AddIdentity(identity) => {
                 let same = |known: &KnownIdentity| {
@@ -116,6 +151,10 @@ impl State {
         let row = self.users.get_mut(&user).ok_or(CommitError::Stale)?;
         unchanged(row.version, seen)?;
         Ok(row)
+    }
+
+    fn factor_in_force(&mut self, user: UserId) -> Result<&mut SecondFactor, CommitError> {
+        self.second_factors.get_mut(&user).filter(|row| row.is_on()).ok_or(CommitError::Stale)
     }
 
     fn touch(&mut self, user: UserId, seen: Version) -> Result<(), CommitError> {
@@ -228,5 +267,12 @@ impl UserTokens for MemoryStore {
 
     async fn forget_user_tokens(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| remove!(state.user_tokens, limit, |(_, token)| !token.holds(now))))
+    }
+}
+
+#[async_trait]
+impl SecondFactors for MemoryStore {
+    async fn find_second_factor(&self, user: UserId) -> Result<Option<SecondFactor>, StoreError> {
+        Ok(self.state().second_factors.get(&user).cloned())
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use kalends_accounts::{
     Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, MemberInvitation, Membership, Organization, ScopedKey,
-    Session, TokenHash, TokenPurpose, Used, User, UserToken, VerificationCode,
+    SecondFactor, Session, TokenHash, TokenPurpose, Used, User, UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
@@ -51,6 +51,7 @@ pub(super) struct State {
     pub(super) invitations: BTreeMap<(OrgId, MemberInvitationId), MemberInvitation>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) user_tokens: BTreeMap<(UserId, TokenPurpose), UserToken>,
+    pub(super) second_factors: BTreeMap<UserId, SecondFactor>,
     /// The use of each allowance, and the organization that it belongs to.
     pub(super) allowances: HashMap<[u8; 32], (Used, Option<OrgId>)>,
     pub(super) epoch: i64,
