@@ -56,7 +56,7 @@ impl App {
         Ok(())
     }
 
-    /// Adds the audit entry and the answer to `changes`, and commits them.
+    /// Adds the answer and, unless there is one already, the audit entry to `changes`, and commits them.
     pub(crate) async fn commit<T: Send>(
         &self,
         request: &Request,
@@ -79,7 +79,7 @@ impl App {
     ) -> Result<(), Attempt> {
         let now = self.parts.clock.now();
         changes.request = Some(request.id);
-        if let Some(action) = request.operation.action {
+        if let (None, Some(action)) = (&changes.audit, request.operation.action) {
             let by = By::Request { request, key_prefix };
             changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
         }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AddressStanding, Change, Email, Founding, Membership, NewAccount, Password, PasswordHash, Principal, Role,
-    Session, SessionEnd, SignUpError, User, UserName, open_account,
+    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, Password, PasswordHash,
+    Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -15,8 +15,10 @@ use wire::CheckedConsoleSignUp;
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
     attempt::{Attempt, retry_stale},
-    audit::Subject,
+    audit::{By, Subject},
+    letters,
     ports::Verdict,
+    second_factor::using,
 };
 
 /// The credentials of someone who wants to sign in.
@@ -26,6 +28,8 @@ pub struct Entrant {
     pub email: Email,
     /// The password to try; `None` if no account can have it.
     pub password: Option<Password>,
+    /// The code of the second factor to try, if there is one.
+    pub code: Option<String>,
 }
 
 /// An answer that begins a session.
@@ -105,7 +109,7 @@ impl App {
         let org = organization.id;
         let body = wire::ConsoleSignedUp {
             org: organization.into(),
-            user: (&account.user).into(),
+            user: wire::User::new(&account.user, false),
             api_key: account.key.text.clone(),
         };
         let answer = Answered::shows(request, body, None);
@@ -136,7 +140,10 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many wrong
-    /// passwords, whether or not this one is right; [`Refusal::Credentials`].
+    /// passwords, whether or not this one is right; [`Refusal::Credentials`]. Only after a right password:
+    /// [`Refusal::SecondFactorRequired`] if the second factor is on and there is no code;
+    /// [`Refusal::SecondFactorWrong`]; [`Refusal::TooMany`] after ten wrong codes in an hour, whether or not this one is
+    /// right.
     pub async fn sign_in(
         self: &Arc<Self>,
         request: &Request,
@@ -169,7 +176,7 @@ impl App {
                     Verdict::Right { outdated } => {
                         let fresh =
                             if outdated { Some(self.parts.passwords.hash(password.clone()).await?) } else { None };
-                        return self.let_in(request, user, fresh).await;
+                        return self.let_in(request, user, fresh, entrant.code.as_deref()).await;
                     }
                     Verdict::Wrong => self.note_failed_sign_in(request, user.id),
                 }
@@ -179,21 +186,67 @@ impl App {
         .await
     }
 
+    /// Continues a sign-in on a page with a code, after [`Refusal::SecondFactorRequired`].
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the token has expired, or the user has changed since; for the code as
+    /// [`Self::sign_in`].
+    pub async fn finish_sign_in(
+        self: &Arc<Self>,
+        request: &Request,
+        token: &str,
+        code: &str,
+    ) -> Result<SessionBegun<wire::SignedIn>, Refusal> {
+        let step = self.parts.tokens.read(token).and_then(|claims| SecondStep::read(&claims, self.now()));
+        let step = step.ok_or(Refusal::NotSignedIn)?;
+        retry_stale(|| async {
+            let user = self.user(step.user).await?;
+            // Somebody else may have proved the address since.
+            let mut accounts = self.accounts_of(&user.email).await?.into_iter();
+            let user = accounts.find(|user| (user.id, user.version) == (step.user, step.version));
+            self.let_in(request, user.ok_or(Refusal::NotSignedIn)?, None, Some(code)).await
+        })
+        .await
+    }
+
     async fn let_in(
-        &self,
+        self: &Arc<Self>,
         request: &Request,
         user: User,
         rehashed: Option<PasswordHash>,
+        code: Option<&str>,
     ) -> Result<SessionBegun<wire::SignedIn>, Attempt> {
-        let Some((organization, _)) = self.opened_by(user.id, None).await? else {
+        let user_id = user.id;
+        let Some((organization, _)) = self.opened_by(user_id, None).await? else {
             // Should not happen: a user is deleted together with their last organization.
-            tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
+            tracing::error!(user = %user_id, "a user belongs to no organization and cannot sign in");
             return Err(Refusal::WrongPassword.into());
         };
         let (org, now) = (organization.id, self.now());
-        let session = Session::begin(user.id, Some(org), now, self.entropy());
-        let token = self.token_of(&session)?;
         let mut changes = ChangeSet::new(org);
+        let subject = || Subject { org, agent: None, resource: user_id.to_string() };
+        let prefix = Principal::user_prefix(user_id);
+        let factor = self.second_factor_in_force(user_id).await?;
+        let mut codes_left = None;
+        if let Some(factor) = &factor {
+            let Some(code) = code else { return Err(Refusal::SecondFactorRequired(self.second_step(&user)?).into()) };
+            let used = match self.try_code(user_id, |now| factor.check(code, now)).await? {
+                Ok(used) => used,
+                Err(WrongCode) => {
+                    self.note_failed_sign_in(request, user_id);
+                    return Err(Refusal::SecondFactorWrong.into());
+                }
+            };
+            changes.accounts.push(using(factor, used));
+            if let FactorUse::Recovery(_) = used {
+                codes_left = Some(factor.recovery.len().saturating_sub(1));
+                let by = By::Request { request, key_prefix: Some(&prefix) };
+                let status = request.operation.status;
+                changes.audit = Some(self.audit_entry(Action::AuthRecoveryCode, subject(), &by, status, now));
+            }
+        }
+        let session = Session::begin(user_id, Some(org), now, self.entropy());
+        let token = self.token_of(&session)?;
         let mut user = user;
         if let Some(hash) = rehashed {
             let seen = user.version;
@@ -201,11 +254,13 @@ impl App {
             changes.accounts.push(Change::UpdateUser { user: user.clone(), seen });
         }
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
-        let body = wire::SignedIn { token: token.clone(), user: (&user).into(), org: (&organization).into() };
+        let shown = wire::User::new(&user, factor.is_some());
+        let body = wire::SignedIn { token: token.clone(), user: shown, org: (&organization).into() };
         let answer = Answered::shows(request, body, None);
-        let subject = Subject { org, agent: None, resource: user.id.to_string() };
-        let prefix = Principal::user_prefix(user.id);
-        let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;
+        let answered = self.commit(request, Some(&prefix), subject(), changes, answer).await?;
+        if let Some(left) = codes_left {
+            self.report(&user, letters::recovery_code_used(&user.email, left, &self.parts.settings.console_url));
+        }
         Ok(SessionBegun { answered, token })
     }
 
@@ -254,7 +309,8 @@ impl App {
         let (_, user) = human(actor)?;
         let user = self.user(user).await?;
         let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
-        Ok(wire::Me::new(&user, &organization, role_of(actor)?))
+        let second_factor = self.has_second_factor(user.id).await?;
+        Ok(wire::Me::new(&user, second_factor, &organization, role_of(actor)?))
     }
 
     /// Changes the caller's name.
@@ -267,7 +323,9 @@ impl App {
             let before = self.user(user).await?;
             let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
             let after = before.named(name.clone(), self.now());
-            let answer = Answered::shows(&actor.request, wire::Me::new(&after, &organization, role_of(actor)?), None);
+            let second_factor = self.has_second_factor(user).await?;
+            let me = wire::Me::new(&after, second_factor, &organization, role_of(actor)?);
+            let answer = Answered::shows(&actor.request, me, None);
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
             self.commit_for(actor, None, user.to_string(), changes, answer).await
@@ -361,7 +419,8 @@ impl App {
             let now = self.now();
             let session = self.parts.store.find_session(session).await?;
             let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
-            let me = wire::Me::new(&self.user(user).await?, &organization, membership.role);
+            let second_factor = self.has_second_factor(user).await?;
+            let me = wire::Me::new(&self.user(user).await?, second_factor, &organization, membership.role);
             let answer = Answered::shows(&actor.request, me, None);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::SwitchSession { session: Session { org: Some(org), ..session }, at: now });

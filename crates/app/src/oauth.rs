@@ -307,6 +307,7 @@ impl App {
                     let end = SessionEnd::PasswordChange { user: id, keep: None };
                     changes.accounts.push(Change::EndSessions { end, at: now });
                     changes.accounts.push(Change::RemoveIdentities(id));
+                    changes.accounts.push(Change::RemoveSecondFactor(id));
                     revocations = self.revoking_keys_of(id).await?;
                     changes.accounts.extend(revocations.iter().cloned());
                 }

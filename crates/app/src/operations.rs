@@ -82,6 +82,10 @@ impl Operation {
                 VERIFY_CLAIM.id,
                 REVOKE_CLAIM.id,
                 ACCEPT_INVITATION.id,
+                START_SECOND_FACTOR.id,
+                CONFIRM_SECOND_FACTOR.id,
+                RENEW_RECOVERY_CODES.id,
+                REMOVE_SECOND_FACTOR.id,
                 OAUTH_START.id,
             ]
             .contains(&id) =>
@@ -160,6 +164,10 @@ operations! {
     RESET_PASSWORD = "resetPassword" "POST" "/v1/auth/password/reset" 204 Public UserUpdate;
     VERIFY_EMAIL = "verifyEmail" "POST" "/v1/auth/verify-email" 200 Public UserUpdate;
     RESEND_PROOF = "resendVerification" "POST" "/v1/auth/verify-email/resend" 202 Account UserUpdate;
+    START_SECOND_FACTOR = "startSecondFactor" "POST" "/v1/auth/second-factor" 201 Account UserUpdate;
+    REMOVE_SECOND_FACTOR = "removeSecondFactor" "DELETE" "/v1/auth/second-factor" 204 Account AuthSecondFactorOff;
+    CONFIRM_SECOND_FACTOR = "confirmSecondFactor" "POST" "/v1/auth/second-factor/confirm" 200 Account AuthSecondFactorOn;
+    RENEW_RECOVERY_CODES = "renewRecoveryCodes" "POST" "/v1/auth/second-factor/recovery-codes" 200 Account UserUpdate;
     LIST_ORGS = "listOwnOrgs" "GET" "/v1/auth/orgs" 200 Account;
     SWITCH_ORG = "switchOrg" "POST" "/v1/auth/orgs/{id}/switch" 200 Account AuthSignin;
     OAUTH_START = "startSignInWith" "GET" "/v1/auth/oauth/{provider}" 302 Public;

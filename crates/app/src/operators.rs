@@ -173,6 +173,25 @@ pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink,
     .await
 }
 
+/// Removes the second factor of a user who has lost their authenticator app and their recovery codes.
+///
+/// # Errors
+/// [`Refusal::Invalid`] for an address that no user has, and for a user without a second factor.
+pub async fn remove_second_factor(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
+    let email = Email::parse("email", email)?;
+    retry_stale(|| async {
+        let (user, org) = user_of(app, &email).await?;
+        if !app.has_second_factor(user.id).await? {
+            return Err(Refusal::from(FieldError::new("email", "is the address of a user without a second factor")).into());
+        }
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::RemoveSecondFactor(user.id));
+        app.commit_command(changes, Action::AuthSecondFactorOff, "user remove-second-factor").await?;
+        Ok(user)
+    })
+    .await
+}
+
 /// The user with that address, and the organization whose audit log records what is done for them.
 async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal> {
     let unknown = || Refusal::from(FieldError::new("email", "is not the address of a user"));

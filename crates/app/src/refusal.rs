@@ -2,7 +2,7 @@
 //!
 //! `kalends-http` maps every reason to exactly one documented error, without a wildcard arm.
 
-use kalends_accounts::{Limited, reach::Denied};
+use kalends_accounts::{Limited, SecondStepToken, reach::Denied};
 use kalends_bridge::ConnectionStatus;
 use kalends_calendars::Block;
 use kalends_calendars::ports::BusySource;
@@ -164,6 +164,21 @@ pub enum Refusal {
     /// The address or the password is wrong.
     #[error("the address or the password is wrong")]
     WrongPassword,
+    /// The password is right, and the second factor is on. The token continues the sign-in on a page.
+    #[error("the second factor is on: send a code of the authenticator app or a recovery code as `code` too")]
+    SecondFactorRequired(SecondStepToken),
+    /// The password is right, and the code is not.
+    #[error("the code is wrong, used or too old; wait for the next one, or use a recovery code")]
+    SecondFactorWrong,
+    /// The second factor is on already.
+    #[error("the second factor is on already; turn it off first with DELETE /v1/auth/second-factor")]
+    SecondFactorOn,
+    /// The second factor is not on, or does not wait for a first code.
+    #[error("the second factor is not set up; begin with POST /v1/auth/second-factor")]
+    SecondFactorOff,
+    /// The user has no password.
+    #[error("the account has no password; set one by email first, with POST /v1/auth/password/forgot")]
+    PasswordRequired,
     /// The request comes from another site.
     #[error(transparent)]
     CrossSite(#[from] kalends_accounts::CrossSite),

@@ -74,6 +74,53 @@ pub struct SignIn {
     #[serde(deserialize_with = "secret")]
     #[schema(format = Password)]
     pub password: String,
+    /// A code of your authenticator app, or a recovery code. It is needed if your second factor is on. Case, spaces and
+    /// hyphens do not matter.
+    #[serde(default, deserialize_with = "secret_if_any")]
+    #[schema(min_length = 1, max_length = 64, nullable = false)]
+    pub code: Option<String>,
+}
+
+/// The fields with which you begin to set up a second factor.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "password": "correct horse battery staple" }))]
+pub struct StartSecondFactor {
+    /// Your password.
+    #[serde(deserialize_with = "secret")]
+    #[schema(format = Password)]
+    pub password: String,
+}
+
+/// A second factor that waits for its first code. The secret is shown only in this answer.
+#[derive(Clone, Serialize, ToSchema)]
+pub struct SecondFactorStarted {
+    /// The secret for an authenticator app, in base32.
+    #[schema(example = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
+    pub secret: String,
+    /// The same as an address that apps read from a QR code.
+    #[schema(example = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends\
+                        &algorithm=SHA1&digits=6&period=30")]
+    pub otpauth_url: String,
+}
+
+/// A code of your second factor.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "code": "492039" }))]
+pub struct SecondFactorCode {
+    /// A code of your authenticator app, or a recovery code. Case, spaces and hyphens do not matter.
+    #[serde(deserialize_with = "secret")]
+    #[schema(min_length = 1, max_length = 64)]
+    pub code: String,
+}
+
+/// Your recovery codes. They are shown only in this answer.
+#[derive(Clone, Serialize, ToSchema)]
+#[schema(example = json!({ "recovery_codes": ["q7ke-2mzp-vd4a", "h3ws-nc6t-y2bj"] }))]
+pub struct RecoveryCodes {
+    /// Ten codes. Each works once in place of a code of the app.
+    pub recovery_codes: Vec<String>,
 }
 
 /// The fields of a change of password.
@@ -190,6 +237,8 @@ pub struct User {
     pub name: String,
     /// Whether the user can sign in with a password.
     pub has_password: bool,
+    /// Whether a sign-in with the password needs a code too.
+    pub second_factor: bool,
     /// When the user signed up.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

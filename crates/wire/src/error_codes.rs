@@ -84,6 +84,10 @@ error_codes! {
     NotSignedIn = "not_signed_in" [401],
     /// The address or the password is wrong.
     WrongPassword = "wrong_password" [401],
+    /// The password is right, and the second factor is on: send a `code` too.
+    SecondFactorRequired = "second_factor_required" [401],
+    /// The password is right, and the `code` is wrong, used or too old.
+    SecondFactorWrong = "second_factor_wrong" [401],
     /// The key's scope does not cover the request.
     OutOfReach = "out_of_reach" [403],
     /// The key's agent is paused, so its keys may only read.
@@ -192,6 +196,12 @@ error_codes! {
     InvitationOver = "invitation_over" [409],
     /// An account with that address exists.
     EmailTaken = "email_taken" [409],
+    /// The second factor is on already. Turn it off first.
+    SecondFactorOn = "second_factor_on" [409],
+    /// The second factor is not on, or no first code is awaited.
+    SecondFactorOff = "second_factor_off" [409],
+    /// The user has no password. Set one by email first.
+    PasswordRequired = "password_required" [409],
     /// Another booking page has that slug.
     SlugTaken = "slug_taken" [409],
     /// Another claim is pending, or the organization has an owner.
@@ -262,6 +272,8 @@ error_codes! {
     ResetLimit = "reset_limit" [429],
     /// Too many emails for proving the address of one user.
     ProofLimit = "proof_limit" [429],
+    /// Too many wrong codes of one user's second factor.
+    SecondFactorLimit = "second_factor_limit" [429],
     /// The organization has used its hourly allowance of email to third parties.
     MailLimit = "mail_limit" [429],
     /// The recipient has received the maximum number of emails for this hour.

@@ -17,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 29] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 32] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -118,6 +118,9 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 29] {
         ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
         ("password-was-reset", password_was_reset(&to, false)),
         ("password-was-reset-first", password_was_reset(&to, true)),
+        ("second-factor-on", second_factor_on(&to, "https://console.example.com")),
+        ("second-factor-off", second_factor_off(&to, "https://console.example.com")),
+        ("recovery-code-used", recovery_code_used(&to, 9, "https://console.example.com")),
         ("proof", asks_for_proof(&user, name, verify, Timestamp::from_micros(1_800_000_000_000_000))),
         ("claim-code", claim_code(&to, name, &code)),
         ("member-invitation", invites_member(&invitation, name, name, page)),

@@ -88,7 +88,7 @@ impl Door {
 
 fn entrant(email: &str, password: &str) -> Entrant {
     let email = Email::parse("email", email).unwrap();
-    Entrant { email, password: Password::attempt(password.to_owned()) }
+    Entrant { email, password: Password::attempt(password.to_owned()), code: None }
 }
 
 impl Door {

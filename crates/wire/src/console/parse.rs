@@ -1,13 +1,16 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, Role, UserName, Waitlist};
+use kalends_accounts::{
+    self as accounts, Email, FACTOR_CODE_MAX, OrgName, Organization, Password, RecoveryCode, Role, TotpSecret, UserName,
+    Waitlist,
+};
 use kalends_calendars::Patch;
-use kalends_kernel::{FieldErrors, bounded_text};
+use kalends_kernel::{FieldError, FieldErrors, bounded_text};
 use kalends_time::Timestamp;
 
 use super::{
-    ChangePassword, ConsoleSignUp, EmailVerified, ForgotPassword, Me, Org, ResetPassword, SignIn, UpdateMe, User,
-    VerifyEmail,
+    ChangePassword, ConsoleSignUp, EmailVerified, ForgotPassword, Me, Org, RecoveryCodes, ResetPassword,
+    SecondFactorCode, SecondFactorStarted, SignIn, StartSecondFactor, UpdateMe, User, VerifyEmail,
 };
 use crate::patch::{nothing_to_change, set};
 
@@ -57,12 +60,55 @@ impl ConsoleSignUp {
 }
 
 impl SignIn {
-    /// Returns the address and the password to try. The password is `None` if it is longer than any valid password.
+    /// Returns the address, and the password and the code to try. The password is `None` if it is longer than any valid
+    /// password.
     ///
     /// # Errors
-    /// If the address is invalid.
-    pub fn parse(self) -> Result<(Email, Option<Password>), FieldErrors> {
-        Ok((Email::parse("email", &self.email)?, Password::attempt(self.password)))
+    /// Lists every invalid field.
+    pub fn parse(self) -> Result<(Email, Option<Password>, Option<String>), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let email = errors.take(Email::parse("email", &self.email));
+        let code = errors.take(self.code.as_deref().map(factor_code).transpose());
+        match (email, code) {
+            (Some(email), Some(code)) => Ok((email, Password::attempt(self.password), code)),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// A code of a second factor that may be tried.
+fn factor_code(code: &str) -> Result<String, FieldError> {
+    bounded_text("code", code, 1, FACTOR_CODE_MAX)
+}
+
+impl StartSecondFactor {
+    /// Returns the password to try; `None` if it is longer than any valid password.
+    pub fn parse(self) -> Option<Password> {
+        Password::attempt(self.password)
+    }
+}
+
+impl SecondFactorStarted {
+    /// The secret, for the account with that address.
+    pub fn new(secret: &TotpSecret, email: &Email) -> Self {
+        Self { secret: secret.base32(), otpauth_url: secret.otpauth_url(email) }
+    }
+}
+
+impl SecondFactorCode {
+    /// Returns the code to try.
+    ///
+    /// # Errors
+    /// If it is empty or too long.
+    pub fn parse(&self) -> Result<String, FieldErrors> {
+        Ok(factor_code(&self.code)?)
+    }
+}
+
+impl RecoveryCodes {
+    /// Shows the codes.
+    pub fn new(codes: &[RecoveryCode]) -> Self {
+        Self { recovery_codes: codes.iter().map(|code| code.reveal().to_owned()).collect() }
     }
 }
 
@@ -133,14 +179,16 @@ impl UpdateMe {
     }
 }
 
-impl From<&accounts::User> for User {
-    fn from(user: &accounts::User) -> Self {
+impl User {
+    /// Builds the answer from the user. `second_factor` says whether the user's second factor is on.
+    pub fn new(user: &accounts::User, second_factor: bool) -> Self {
         Self {
             id: user.id,
             email: user.email.as_str().to_owned(),
             email_verified_at: user.email_verified_at,
             name: user.name.as_str().to_owned(),
             has_password: user.password.is_some(),
+            second_factor,
             created_at: user.created_at,
             updated_at: user.updated_at,
         }
@@ -161,10 +209,10 @@ impl From<&Organization> for Org {
 
 impl Me {
     /// Builds the answer from the user and the organization that the session is switched to, with the user's role
-    /// there.
-    pub fn new(user: &accounts::User, organization: &Organization, role: Role) -> Self {
+    /// there. `second_factor` says whether the user's second factor is on.
+    pub fn new(user: &accounts::User, second_factor: bool, organization: &Organization, role: Role) -> Self {
         Self {
-            user: user.into(),
+            user: User::new(user, second_factor),
             org: organization.into(),
             role: role.as_str(),
             plan: organization.plan.public_name(),
