@@ -79,7 +79,9 @@ impl App {
     ) -> Result<(), Attempt> {
         let now = self.parts.clock.now();
         changes.request = Some(request.id);
-        if let (None, Some(action)) = (&changes.audit, request.operation.action) {
+        if changes.audit.is_none()
+            && let Some(action) = request.operation.action
+        {
             let by = By::Request { request, key_prefix };
             changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
         }

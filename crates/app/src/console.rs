@@ -18,7 +18,6 @@ use crate::{
     audit::{By, Subject},
     letters,
     ports::Verdict,
-    second_factor::using,
 };
 
 /// The credentials of someone who wants to sign in.
@@ -237,7 +236,7 @@ impl App {
                     return Err(Refusal::SecondFactorWrong.into());
                 }
             };
-            changes.accounts.push(using(factor, used));
+            changes.accounts.push(Self::using(factor, used));
             if let FactorUse::Recovery(_) = used {
                 codes_left = Some(factor.recovery.len().saturating_sub(1));
                 let by = By::Request { request, key_prefix: Some(&prefix) };

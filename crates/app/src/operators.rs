@@ -182,7 +182,7 @@ pub async fn remove_second_factor(app: &Arc<App>, email: &str) -> Result<User, R
     retry_stale(|| async {
         let (user, org) = user_of(app, &email).await?;
         if !app.has_second_factor(user.id).await? {
-            return Err(Refusal::from(FieldError::new("email", "is the address of a user without a second factor")).into());
+            return Err(FieldError::new("email", "is the address of a user without a second factor").into());
         }
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::RemoveSecondFactor(user.id));

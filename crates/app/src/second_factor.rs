@@ -226,7 +226,12 @@ impl App {
     async fn used_by_caller(&self, actor: &Actor, user: UserId, code: &str) -> Result<Change, Refusal> {
         let factor = self.second_factor_in_force(user).await?.ok_or(Refusal::SecondFactorOff)?;
         let used = self.code_of_caller(actor, user, |now| factor.check(code, now)).await?;
-        Ok(using(&factor, used))
+        Ok(Self::using(&factor, used))
+    }
+
+    /// The change that uses up a code.
+    pub(crate) const fn using(factor: &SecondFactor, used: FactorUse) -> Change {
+        Change::UseSecondFactor { user: factor.user, used, seen: factor.last_step }
     }
 
     /// The token with which a page asks for the code after the password was right.
@@ -241,11 +246,6 @@ impl App {
             drop(self.post(letter));
         }
     }
-}
-
-/// The change that uses up a code.
-pub(crate) const fn using(factor: &SecondFactor, used: FactorUse) -> Change {
-    Change::UseSecondFactor { user: factor.user, used, seen: factor.last_step }
 }
 
 /// The change that stores new recovery codes.

@@ -277,6 +277,7 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_CONNECTION_LINK.id,
                 operations::CREATE_GRANT.id,
                 operations::INVITE_MEMBER.id,
+                operations::START_SECOND_FACTOR.id,
             ]
             .contains(&operation.id))
         || [
@@ -562,6 +563,10 @@ mod tests {
     fn takes_body(operation: &Operation) -> bool {
         // Its body may be left out.
         if operation.id == operations::CANCEL_BOOKING_AS_HOST.id {
+            return true;
+        }
+        // The code of the second factor.
+        if [operations::CONFIRM_SECOND_FACTOR.id, operations::REMOVE_SECOND_FACTOR.id].contains(&operation.id) {
             return true;
         }
         let without = [

@@ -149,7 +149,11 @@ impl ApiError {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
                 Refusal::Invalid(_) | Refusal::Proposal(ProposalError::Invalid(_)) => StatusCode::BAD_REQUEST,
-                Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::WrongPassword => StatusCode::UNAUTHORIZED,
+                Refusal::Unauthorized
+                | Refusal::NotSignedIn
+                | Refusal::WrongPassword
+                | Refusal::SecondFactorRequired(_)
+                | Refusal::SecondFactorWrong => StatusCode::UNAUTHORIZED,
                 Refusal::CrossSite(_)
                 | Refusal::Waitlisted
                 | Refusal::SignUpClosed
@@ -185,6 +189,9 @@ impl ApiError {
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
+                | Refusal::SecondFactorOn
+                | Refusal::SecondFactorOff
+                | Refusal::PasswordRequired
                 | Refusal::SlugTaken
                 | Refusal::ClaimTaken
                 | Refusal::Member(
@@ -411,6 +418,11 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Unauthorized => coded(ErrorType::Unauthorized, ErrorCode::InvalidKey),
         Refusal::NotSignedIn => coded(ErrorType::AuthenticationError, ErrorCode::NotSignedIn),
         Refusal::WrongPassword => coded(ErrorType::AuthenticationError, ErrorCode::WrongPassword),
+        Refusal::SecondFactorRequired(_) => coded(ErrorType::AuthenticationError, ErrorCode::SecondFactorRequired),
+        Refusal::SecondFactorWrong => coded(ErrorType::AuthenticationError, ErrorCode::SecondFactorWrong),
+        Refusal::SecondFactorOn => coded(ErrorType::Conflict, ErrorCode::SecondFactorOn),
+        Refusal::SecondFactorOff => coded(ErrorType::Conflict, ErrorCode::SecondFactorOff),
+        Refusal::PasswordRequired => coded(ErrorType::Conflict, ErrorCode::PasswordRequired),
         Refusal::CrossSite(_) => coded(ErrorType::Forbidden, ErrorCode::CrossSite),
         Refusal::SignUpClosed => coded(ErrorType::Forbidden, ErrorCode::SignUpClosed),
         Refusal::Waitlisted => coded(ErrorType::AccountWaitlisted, ErrorCode::AccountWaitlisted),
@@ -440,6 +452,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::ClaimsOn | Limited::ClaimsOf => coded(ErrorType::RateLimitError, ErrorCode::ClaimLimit),
             Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
             Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
+            Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
             Limited::Exports => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),

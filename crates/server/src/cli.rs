@@ -110,6 +110,12 @@ pub(crate) enum UserCommand {
         /// The user's email address.
         email: String,
     },
+    /// Remove the second factor of a user who has lost their authenticator app and their recovery codes; prints
+    /// {"user_id","email"}.
+    RemoveSecondFactor {
+        /// The user's email address.
+        email: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -217,6 +223,7 @@ mod tests {
             "keys rotate-master",
             "user verify ada@example.com",
             "user reset-password ada@example.com",
+            "user remove-second-factor ada@example.com",
         ] {
             assert!(parse(line).is_ok(), "{line}");
         }

@@ -107,6 +107,27 @@ impl SignIn<'_> {
     }
 }
 
+/// The page on which a user enters the code of their second factor, after the password was right.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "sign_in_code.html")]
+pub struct SignInCode<'a> {
+    /// What the user continues to.
+    pub next: Next,
+    /// The token that continues the sign-in.
+    pub token: &'a str,
+    /// What is wrong with the code.
+    pub wrong: Option<&'a str>,
+}
+
+impl SignInCode<'_> {
+    /// The name of the field with the token.
+    pub const TOKEN: &'static str = "step";
+
+    fn fields(&self) -> [Field<'_>; 1] {
+        [Field { focus: true, ..Field::factor_code("code", "Code", self.wrong) }]
+    }
+}
+
 /// What was typed into the form of a sign-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignUpGiven {
@@ -224,4 +245,4 @@ impl SignedUp<'_> {
     }
 }
 
-in_english!(SignIn<'_>, SignUp<'_>, SignedUp<'_>);
+in_english!(SignIn<'_>, SignInCode<'_>, SignUp<'_>, SignedUp<'_>);

@@ -42,6 +42,26 @@ impl<'a> Field<'a> {
     }
 }
 
+/// The maximum length of a code of the second factor, in characters.
+const FACTOR_CODE: usize = 64;
+
+impl<'a> Field<'a> {
+    /// The field of a code of the second factor. A recovery code has letters, so no numeric keyboard is asked for.
+    pub(crate) const fn factor_code(name: &'static str, label: &'static str, problem: Option<&'a str>) -> Self {
+        Self {
+            name,
+            label,
+            kind: "text",
+            value: "",
+            max: Some(FACTOR_CODE),
+            autocomplete: "one-time-code",
+            required: true,
+            problem,
+            focus: problem.is_some(),
+        }
+    }
+}
+
 /// The field for the code from a link. A script fills it in from the address of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodeField<'a> {

@@ -37,6 +37,7 @@ mod picker;
 mod problem;
 mod replies;
 mod revocation;
+mod security;
 mod time;
 mod verification;
 mod zones;
@@ -50,7 +51,7 @@ pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink,
 pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use emails::{BookingEmails, EmailsState};
-pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignUp, SignUpGiven, SignedUp};
+pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
@@ -66,6 +67,7 @@ pub use picker::Picker;
 pub use problem::Problem;
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};
+pub use security::{Security, SecurityForm, SecurityState, WrongEntry};
 pub use time::Month;
 pub use verification::{Verification, VerificationState};
 

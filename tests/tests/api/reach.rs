@@ -112,6 +112,10 @@ fn ruled(operation: &str) -> About {
         | "endCalendarConnection" => About::Public,
         "signOut"
         | "resendVerification"
+        | "startSecondFactor"
+        | "confirmSecondFactor"
+        | "renewRecoveryCodes"
+        | "removeSecondFactor"
         | "getMe"
         | "updateMe"
         | "changePassword"
@@ -567,6 +571,8 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "signIn" => json!({ "email": HUMAN, "password": PASSWORD }),
         "mcp" => json!({ "jsonrpc": "2.0", "id": number, "method": "tools/list" }),
         "updateMe" => json!({ "name": "Grace" }),
+        "startSecondFactor" => json!({ "password": PASSWORD }),
+        "confirmSecondFactor" | "renewRecoveryCodes" | "removeSecondFactor" => json!({ "code": "123456" }),
         "changePassword" => json!({ "current_password": PASSWORD, "new_password": "a new password" }),
         "forgotPassword" => json!({ "email": HUMAN }),
         "resetPassword" => json!({ "token": "nobody-s", "password": "a new password" }),

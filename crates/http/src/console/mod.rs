@@ -11,6 +11,7 @@ mod join;
 mod overview;
 mod password;
 pub(crate) mod places;
+mod security;
 mod shown;
 mod sign_in;
 mod sign_up;
@@ -31,13 +32,14 @@ use kalends_app::{
 
 pub(crate) use self::form::Exceeded;
 use self::places::{
-    CALENDARS, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, HOME, INVITATIONS, JOIN, OFFER, PAUSE, REAUTHORIZE,
-    REFRESH, RESEND, RESET, RESUME, REVOKE, SIGN_IN, SIGN_OUT, SIGN_UP, START, SWITCH,
+    CALENDARS, CONFIRM_SECOND_FACTOR, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, HOME, INVITATIONS, JOIN, OFFER,
+    PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE, SECURITY,
+    SIGN_IN, SIGN_OUT, SIGN_UP, START, START_SECOND_FACTOR, SWITCH,
 };
 use crate::reply::see_other;
 
 /// The pages and forms, each with its operation.
-const OPERATIONS: [(&str, &str, &Operation); 23] = [
+const OPERATIONS: [(&str, &str, &Operation); 28] = [
     ("GET", HOME, &operations::GET_ME),
     ("POST", SIGN_IN, &operations::SIGN_IN),
     ("POST", SIGN_UP, &operations::CONSOLE_SIGN_UP),
@@ -63,6 +65,11 @@ const OPERATIONS: [(&str, &str, &Operation); 23] = [
     ("POST", RESUME, &operations::RESUME_CONNECTION),
     ("POST", REAUTHORIZE, &operations::REAUTHORIZE_CONNECTION),
     ("POST", REVOKE, &operations::DELETE_GRANT),
+    ("GET", SECURITY, &operations::GET_ME),
+    ("POST", START_SECOND_FACTOR, &operations::START_SECOND_FACTOR),
+    ("POST", CONFIRM_SECOND_FACTOR, &operations::CONFIRM_SECOND_FACTOR),
+    ("POST", RENEW_RECOVERY_CODES, &operations::RENEW_RECOVERY_CODES),
+    ("POST", REMOVE_SECOND_FACTOR, &operations::REMOVE_SECOND_FACTOR),
 ];
 
 /// The operation of a page or form, by its method and route template.
@@ -100,6 +107,11 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(RESUME, post(connections::resume).get(connections::again))
         .route(REAUTHORIZE, post(connections::reauthorize).get(connections::again))
         .route(REVOKE, post(connections::revoke).get(connections::again))
+        .route(SECURITY, get(security::show))
+        .route(START_SECOND_FACTOR, post(security::start).get(security::back))
+        .route(CONFIRM_SECOND_FACTOR, post(security::confirm).get(security::back))
+        .route(RENEW_RECOVERY_CODES, post(security::renew).get(security::back))
+        .route(REMOVE_SECOND_FACTOR, post(security::turn_off).get(security::back))
 }
 
 /// Somebody reloads the address of a form.

@@ -21,6 +21,12 @@ pub(crate) const RESET: &str = "/console/reset";
 pub(crate) const INVITATIONS: &str = "/console/invitations";
 /// The page on which a user accepts the invitation.
 pub(crate) const JOIN: &str = "/console/join";
+/// The page on which a user manages their second factor.
+pub(crate) const SECURITY: &str = "/console/security";
+pub(crate) const START_SECOND_FACTOR: &str = "/console/security/start";
+pub(crate) const CONFIRM_SECOND_FACTOR: &str = "/console/security/confirm";
+pub(crate) const RENEW_RECOVERY_CODES: &str = "/console/security/recovery-codes";
+pub(crate) const REMOVE_SECOND_FACTOR: &str = "/console/security/off";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

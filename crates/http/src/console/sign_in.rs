@@ -6,12 +6,12 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Entrant, Refusal};
-use kalends_web::{Next, SIGN_IN_ERRORS, SignIn};
+use kalends_web::{Next, SIGN_IN_ERRORS, SignIn, SignInCode};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Sent, opened_invitation},
+    form::{Exceeded, Sent, opened_invitation},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
@@ -21,6 +21,8 @@ use crate::{
 };
 
 const WRONG: &str = "The address or the password is wrong.";
+const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one, or use a recovery code.";
+const EXPIRED: &str = "Signing in took too long, or your account has changed. Please start again.";
 const NO_ADDRESS: &str = "Enter the email address with which you signed up.";
 
 /// What the address of the page says.
@@ -47,21 +49,56 @@ fn render(app: &App, status: StatusCode, shown: SignIn<'_>) -> Response {
     page(status, SignIn { providers: &providers(app), ..shown }.html())
 }
 
-/// `POST /console/sign-in`
+/// The page that asks for the code after the password was right. `token` continues the sign-in.
+fn ask_for_code(status: StatusCode, next: Next, token: &str, wrong: Option<&str>) -> Response {
+    page(status, SignInCode { next, token, wrong }.html())
+}
+
+/// `POST /console/sign-in`. The page has two forms: one for the address and the password and, if the second factor is
+/// on, one for the code.
 pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiError> {
     let (next, email) = (Next::of(sent.fields.get("next")), sent.fields.get("email").trim());
     let may_sign_up = admits(&app, next, sent.invitation.as_deref());
     let again = |status, problem: &str| {
         render(&app, status, SignIn { next, email, problem: Some(problem), providers: &[], may_sign_up })
     };
+    let token = sent.fields.get(SignInCode::TOKEN);
     let called = match sent.called {
         Ok(called) => called,
-        Err(exceeded) => return Ok(exceeded.shown(|problem| again(StatusCode::TOO_MANY_REQUESTS, problem))),
+        Err(exceeded) => {
+            return Ok(exceeded.shown(|problem| match token {
+                "" => again(StatusCode::TOO_MANY_REQUESTS, problem),
+                token => ask_for_code(StatusCode::TOO_MANY_REQUESTS, next, token, Some(problem)),
+            }));
+        }
     };
-    let credentials = wire::SignIn { email: email.to_owned(), password: sent.fields.get("password").to_owned() };
-    let Ok((address, password)) = credentials.parse() else { return Ok(again(StatusCode::BAD_REQUEST, NO_ADDRESS)) };
-    match app.0.sign_in(&called, &Entrant { email: address, password }).await {
-        Ok(begun) => Ok(see_other(next.path(), Some(cookies(&app).set(&begun.token)))),
+    let signed_in = |token: &str| see_other(next.path(), Some(cookies(&app).set(token)));
+    if !token.is_empty() {
+        let Ok(code) = (wire::SecondFactorCode { code: sent.fields.get("code").to_owned() }).parse() else {
+            return Ok(ask_for_code(StatusCode::BAD_REQUEST, next, token, Some(WRONG_CODE)));
+        };
+        return match app.0.finish_sign_in(&called, token, &code).await {
+            Ok(begun) => Ok(signed_in(&begun.token)),
+            Err(Refusal::SecondFactorWrong) => {
+                Ok(ask_for_code(StatusCode::UNAUTHORIZED, next, token, Some(WRONG_CODE)))
+            }
+            Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
+                let problem = format!("Too many wrong codes. Try again in {}.", wait(retry_after));
+                let asks = ask_for_code(StatusCode::TOO_MANY_REQUESTS, next, token, Some(&problem));
+                Ok(because_of(ApiError::from(refusal), asks))
+            }
+            Err(Refusal::NotSignedIn) => Ok(again(StatusCode::UNAUTHORIZED, EXPIRED)),
+            Err(error) => Err(error.into()),
+        };
+    }
+    let password = sent.fields.get("password").to_owned();
+    let credentials = wire::SignIn { email: email.to_owned(), password, code: None };
+    let Ok((address, password, code)) = credentials.parse() else {
+        return Ok(again(StatusCode::BAD_REQUEST, NO_ADDRESS));
+    };
+    match app.0.sign_in(&called, &Entrant { email: address, password, code }).await {
+        Ok(begun) => Ok(signed_in(&begun.token)),
+        Err(Refusal::SecondFactorRequired(step)) => Ok(ask_for_code(StatusCode::OK, next, step.reveal(), None)),
         Err(Refusal::WrongPassword) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
         Err(refusal @ Refusal::TooFast { retry_after, .. }) => {
             let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));

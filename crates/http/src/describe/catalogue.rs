@@ -72,8 +72,8 @@ pub(super) fn responses() -> Value {
     let mut responses = json!({
         "400": failure("The body, a parameter or a header is invalid.", &[]),
         "401": failure(
-            "`unauthorized`: the key is missing or not valid. `authentication_error`: there is no session, or the password \
-             is wrong.",
+            "`unauthorized`: the key is missing or not valid. `authentication_error`: there is no session, the password is \
+             wrong, or a code of the second factor is missing or wrong.",
             &["WWW-Authenticate"]
         ),
         "403": failure("`forbidden`, `plan_required` or `account_waitlisted`.", &[]),

@@ -24,6 +24,13 @@ struct Link<'a> {
     expires_at: Timestamp,
 }
 
+/// The output for a user whose second factor is removed.
+#[derive(Serialize)]
+struct Removed<'a> {
+    user_id: String,
+    email: &'a str,
+}
+
 /// Runs one `kalends user` command.
 pub(crate) async fn user(config: &Config, command: UserCommand) -> Result<(), Failure> {
     with_app(config, |app| async move {
@@ -39,6 +46,10 @@ pub(crate) async fn user(config: &Config, command: UserCommand) -> Result<(), Fa
             UserCommand::ResetPassword { email } => {
                 let operators::PasswordLink { user, url, expires_at } = operators::reset_password(&app, &email).await?;
                 json_line(&Link { user_id: user.id.to_string(), email: user.email.as_str(), url, expires_at })
+            }
+            UserCommand::RemoveSecondFactor { email } => {
+                let user = operators::remove_second_factor(&app, &email).await?;
+                json_line(&Removed { user_id: user.id.to_string(), email: user.email.as_str() })
             }
         }
     })

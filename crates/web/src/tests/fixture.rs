@@ -11,8 +11,8 @@ use crate::{
     Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits, LinkOver,
     Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet, Path,
     Picker, PlanOffer, Plans, Problem, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset,
-    Revocation, RevocationState, SignIn, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
-    UsableAccount, Verification, VerificationState,
+    Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode, SignUp, SignUpGiven,
+    SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -301,6 +301,12 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
     let forgot = Forgot { email: text, wrong: None, problem: None };
+    let code = |wrong| SignInCode { next: Next::Join, token: text, wrong }.html();
+    let codes = [text.to_owned(), text.to_owned()];
+    let url = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends";
+    let security = |state, form: Option<SecurityForm>| {
+        Security { state, wrong: form.map(|form| WrongEntry { form, problem: text }) }.html()
+    };
     let join = |state| Join { name: text, email: text, state }.html();
     let mut pages = vec![
         ("replies", replies.html()),
@@ -350,6 +356,15 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),
         ("sign-in", sign_in(None)),
         ("sign-in, wrong", sign_in(Some(text))),
+        ("sign-in, code", code(None)),
+        ("sign-in, wrong code", code(Some(text))),
+        ("security, off", security(SecurityState::Off, None)),
+        ("security, wrong password", security(SecurityState::Off, Some(SecurityForm::Start))),
+        ("security, begun", security(SecurityState::Begun { secret: text, url }, None)),
+        ("security, wrong first code", security(SecurityState::Begun { secret: text, url }, Some(SecurityForm::Confirm))),
+        ("security, on", security(SecurityState::On { recovery_codes: 10 }, None)),
+        ("security, wrong code", security(SecurityState::On { recovery_codes: 1 }, Some(SecurityForm::Remove))),
+        ("security, codes", security(SecurityState::Codes { codes: &codes }, None)),
         ("sign-up", sign_up(true, &[])),
         ("sign-up, wrong", sign_up(true, &wrong)),
         ("sign-up, closed", sign_up(false, &[])),

@@ -2,6 +2,7 @@
 
 mod accept_terms;
 mod change_password;
+mod confirm_second_factor;
 mod create_key;
 mod delete_account;
 mod export;
@@ -9,11 +10,14 @@ mod forgot_password;
 mod me;
 mod orgs;
 mod regenerate_key;
+mod remove_second_factor;
+mod renew_recovery_codes;
 mod resend_proof;
 mod reset_password;
 mod sign_in;
 mod sign_out;
 mod sign_up;
+mod start_second_factor;
 mod switch_org;
 mod update_me;
 mod verify_email;
@@ -33,6 +37,9 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(reset_password::reset_password))
         .routes(routes!(verify_email::verify_email))
         .routes(routes!(resend_proof::resend_proof))
+        .routes(routes!(start_second_factor::start_second_factor, remove_second_factor::remove_second_factor))
+        .routes(routes!(confirm_second_factor::confirm_second_factor))
+        .routes(routes!(renew_recovery_codes::renew_recovery_codes))
         .routes(routes!(orgs::orgs))
         .routes(routes!(switch_org::switch_org))
         .routes(routes!(accept_terms::accept_terms))

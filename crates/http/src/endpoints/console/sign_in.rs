@@ -16,6 +16,9 @@ use crate::{
 /// wrong password get the same 401 `authentication_error`. The limits are 10 attempts per minute and address, and 10
 /// wrong passwords per minute and account from all addresses. Beyond them, the answer is 429, whether or not the
 /// account exists.
+///
+/// If the user's second factor is on, a right password needs a `code` too. Without one, the answer is 401, code
+/// `second_factor_required`; with a wrong one, code `second_factor_wrong`. After 10 wrong codes in an hour, it is 429.
 #[utoipa::path(
     post,
     path = "/v1/auth/signin",
@@ -25,7 +28,7 @@ use crate::{
     responses((status = 200, description = "The session's token, and its user.", body = wire::SignedIn))
 )]
 pub(crate) async fn sign_in(app: Service, request: Anonymous, body: JsonBody<wire::SignIn>) -> Result<Begun, ApiError> {
-    let (email, password) = body.0.parse()?;
-    let begun = app.0.sign_in(&request.0, &Entrant { email, password }).await?;
+    let (email, password, code) = body.0.parse()?;
+    let begun = app.0.sign_in(&request.0, &Entrant { email, password, code }).await?;
     Ok(Begun::new(&app, begun))
 }
