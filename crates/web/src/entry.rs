@@ -120,7 +120,7 @@ pub struct SignInCode<'a> {
 }
 
 impl SignInCode<'_> {
-    /// The name of the field with the token.
+    /// The name of the field with the token. The template repeats it.
     pub const TOKEN: &'static str = "step";
 
     fn fields(&self) -> [Field<'_>; 1] {

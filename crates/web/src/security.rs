@@ -93,6 +93,28 @@ impl Security<'_> {
         }
     }
 
+    const fn is_off(&self) -> bool {
+        matches!(self.state, SecurityState::Off)
+    }
+
+    const fn is_begun(&self) -> bool {
+        matches!(self.state, SecurityState::Begun { .. })
+    }
+
+    const fn codes_left(&self) -> Option<usize> {
+        match self.state {
+            SecurityState::On { recovery_codes } => Some(recovery_codes),
+            _ => None,
+        }
+    }
+
+    const fn new_codes(&self) -> Option<&[String]> {
+        match self.state {
+            SecurityState::Codes { codes } => Some(codes),
+            _ => None,
+        }
+    }
+
     fn shows(&self, form: SecurityForm) -> bool {
         match self.state {
             SecurityState::Off => form == SecurityForm::Start,
@@ -186,7 +208,7 @@ mod tests {
         let security = Security { state: SecurityState::Begun { secret: "GEZDGNBVGY", url }, wrong: None };
         let rows = drawn(&security.picture().unwrap());
         let code = QrCode::with_error_correction_level(url, EcLevel::M).unwrap();
-        let expected = code.render().dark_color('#').light_color(' ').quiet_zone(true).module_dimensions(1, 1).build();
+        let expected = code.render::<char>().dark_color('#').light_color(' ').quiet_zone(true).module_dimensions(1, 1).build();
         assert_eq!(rows.join("\n"), expected);
         assert_eq!(security.grouped(), "GEZD GNBV GY");
     }

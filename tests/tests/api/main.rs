@@ -100,6 +100,7 @@ mod sandbox;
 mod scopes_by_the_rule;
 mod search_by_the_rule;
 mod seats_by_the_rule;
+mod second_factor;
 mod secrecy;
 mod series;
 mod series_scopes;

@@ -11,7 +11,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Exceeded, Sent, opened_invitation},
+    form::{Sent, opened_invitation},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{

@@ -3,6 +3,7 @@
 use kalends_app::{operations as op, operators::set_plan};
 use kalends_plans::Plan;
 use serde_json::json;
+use totp_rs::{Builder, Secret};
 
 use super::story::{Story, id, text};
 
@@ -73,6 +74,7 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let mail = story.last_mail().await;
     let proof = mail.split_once("/verify#").unwrap().1.split_whitespace().next().unwrap();
     story.ask(&op::VERIFY_EMAIL).send(json!({ "token": proof })).record().await;
+    with_a_second_factor(story, &token).await;
     let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
     story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).record().await;
     story.ask(&op::FORGOT_PASSWORD).send(json!({ "email": "mina@example.com" })).record().await;
@@ -80,6 +82,20 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let reset = mail.split_once("/reset#").unwrap().1.split_whitespace().next().unwrap();
     story.ask(&op::RESET_PASSWORD).send(json!({ "token": reset, "password": LAST_PASSWORD })).record().await;
     Owned { org, key, agent, calendar }
+}
+
+/// Turns a second factor on, gets other recovery codes, and turns it off.
+async fn with_a_second_factor(story: &mut Story, token: &str) {
+    let started = story.ask(&op::START_SECOND_FACTOR).by(token).send(json!({ "password": PASSWORD })).record().await;
+    let secret = Secret::try_from_base32(text(&started, "/secret")).unwrap();
+    let seconds = u64::try_from(story.app.now().as_unix_seconds()).unwrap();
+    let code = Builder::new().with_secret(secret).build().unwrap().generate(seconds).to_string();
+    let first = json!({ "code": code });
+    let codes = story.ask(&op::CONFIRM_SECOND_FACTOR).by(token).send(first).record().await;
+    let recovery = json!({ "code": text(&codes, "/recovery_codes/0") });
+    let codes = story.ask(&op::RENEW_RECOVERY_CODES).by(token).send(recovery).record().await;
+    let recovery = json!({ "code": text(&codes, "/recovery_codes/0") });
+    story.ask(&op::REMOVE_SECOND_FACTOR).by(token).send(recovery).record().await;
 }
 
 /// Invites a colleague, who joins, gets another role and leaves.
