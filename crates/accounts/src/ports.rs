@@ -8,8 +8,8 @@ use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    MemberInvitation, Membership, Organization, Principal, ScopedKey, SecondFactor, Session, Taken, TokenHash, TokenPurpose, User,
-    UserToken, VerificationCode,
+    MemberInvitation, Membership, Organization, Principal, ScopedKey, SecondFactor, Session, Taken, TokenHash,
+    TokenPurpose, User, UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 

@@ -322,7 +322,9 @@ mod tests {
         let text = codes[3].reveal();
         assert_eq!((text.len(), text.matches('-').count()), (14, 2), "{text}");
         let factor = SecondFactor { recovery: codes.iter().map(RecoveryCode::hash).collect(), ..factor(None) };
-        for written in [text.to_owned(), text.to_uppercase(), text.replace('-', ""), format!(" {} ", text.replace('-', " "))] {
+        for written in
+            [text.to_owned(), text.to_uppercase(), text.replace('-', ""), format!(" {} ", text.replace('-', " "))]
+        {
             assert_eq!(factor.check(&written, at(59)), Ok(FactorUse::Recovery(codes[3].hash())), "{written}");
         }
         let left = SecondFactor { recovery: vec![codes[0].hash()], ..factor };

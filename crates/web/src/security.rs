@@ -208,7 +208,8 @@ mod tests {
         let security = Security { state: SecurityState::Begun { secret: "GEZDGNBVGY", url }, wrong: None };
         let rows = drawn(&security.picture().unwrap());
         let code = QrCode::with_error_correction_level(url, EcLevel::M).unwrap();
-        let expected = code.render::<char>().dark_color('#').light_color(' ').quiet_zone(true).module_dimensions(1, 1).build();
+        let expected =
+            code.render::<char>().dark_color('#').light_color(' ').quiet_zone(true).module_dimensions(1, 1).build();
         assert_eq!(rows.join("\n"), expected);
         assert_eq!(security.grouped(), "GEZD GNBV GY");
     }

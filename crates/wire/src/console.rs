@@ -99,8 +99,10 @@ pub struct SecondFactorStarted {
     #[schema(example = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")]
     pub secret: String,
     /// The same as an address that apps read from a QR code.
-    #[schema(example = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends\
-                        &algorithm=SHA1&digits=6&period=30")]
+    #[schema(
+        example = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends\
+                        &algorithm=SHA1&digits=6&period=30"
+    )]
     pub otpauth_url: String,
 }
 

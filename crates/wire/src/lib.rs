@@ -86,8 +86,8 @@ pub use connections::{
 };
 pub use console::{
     ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,
-    PasswordForgotten, ProofResent, RecoveryCodes, RegeneratedKey, ResetPassword, SecondFactorCode, SecondFactorStarted,
-    SignIn, SignedIn, StartSecondFactor, UpdateMe, User, VerifyEmail,
+    PasswordForgotten, ProofResent, RecoveryCodes, RegeneratedKey, ResetPassword, SecondFactorCode,
+    SecondFactorStarted, SignIn, SignedIn, StartSecondFactor, UpdateMe, User, VerifyEmail,
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};

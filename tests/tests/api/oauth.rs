@@ -6,7 +6,10 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{is_time, now};
+use crate::{
+    fixtures::{is_time, now},
+    second_factor::turn_on,
+};
 
 const TERMS: &str = "2026-01-01";
 const PASSWORD: &str = "correct horse battery";
@@ -214,9 +217,12 @@ async fn a_provider_proves_a_stated_address(#[case] database: Database) {
     let world = World::with(database, &[("KALENDS_EMAIL_PROOF", "on")]).await;
     // The only account that states the address is this person's from now on.
     let (only, _) = world.password_human("ada@example.com").await;
+    let session = world.try_password("ada@example.com").await.expect(200);
+    turn_on(&world.server, session["token"].as_str().unwrap(), PASSWORD).await;
     let linked = me(&world.signed_in(&world.sign_in("google", "").await)).await;
     assert_eq!(linked["user"]["id"], only["user"]["id"]);
     is_time(&linked["user"]["email_verified_at"]);
+    assert_eq!(linked["user"]["second_factor"], false, "somebody else may have set it up");
     let key = world.server.client(only["api_key"].as_str().unwrap());
     key.get("/v1/agents").await.refused(401, "unauthorized");
     // Nobody knows which of two accounts is. This person gets another one, and the address.

@@ -290,7 +290,11 @@ async fn users_are_helped_where_mail_does_not_work(#[case] database: Database) {
     let old = server.client(&ada.key);
     wait_until(|| async { old.get("/v1/agents").await }, |answer| answer.status == 401).await;
 
-    for command in [&["user", "verify", "bob@example.com"][..], &["user", "reset-password", "bob@example.com"]] {
+    for command in [
+        &["user", "verify", "bob@example.com"][..],
+        &["user", "reset-password", "bob@example.com"],
+        &["user", "remove-second-factor", "bob@example.com"],
+    ] {
         let failed = server.cli(command).await.failed();
         assert!(failed.stderr.contains("is not the address of a user"), "{failed:#?}");
     }

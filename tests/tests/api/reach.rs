@@ -815,7 +815,9 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                     ExpectedAnswer::Yes if operation.id == "acceptInvitation" => status == 400,
                     // A first code is awaited, and this one is wrong. The second factor is not on.
                     ExpectedAnswer::Yes if operation.id == "confirmSecondFactor" => [400, 409].contains(&status),
-                    ExpectedAnswer::Yes if ["renewRecoveryCodes", "removeSecondFactor"].contains(&operation.id.as_str()) => {
+                    ExpectedAnswer::Yes
+                        if ["renewRecoveryCodes", "removeSecondFactor"].contains(&operation.id.as_str()) =>
+                    {
                         status == 409
                     }
                     ExpectedAnswer::Yes if ["updateMember", "deleteMember"].contains(&operation.id.as_str()) => {

@@ -123,7 +123,9 @@ async fn refused(app: &App, actor: &Actor, form: SecurityForm, refusal: Refusal)
         Refusal::Invalid(_) => WRONG_CODE.to_owned(),
         Refusal::PasswordRequired => NO_PASSWORD.to_owned(),
         Refusal::SecondFactorOn | Refusal::SecondFactorOff => CHANGED.to_owned(),
-        Refusal::TooFast { retry_after, .. } => format!("Too many wrong passwords. Try again in {}.", wait(*retry_after)),
+        Refusal::TooFast { retry_after, .. } => {
+            format!("Too many wrong passwords. Try again in {}.", wait(*retry_after))
+        }
         Refusal::TooMany { retry_after, .. } => format!("Too many wrong codes. Try again in {}.", wait(*retry_after)),
         _ => return Err(refusal.into()),
     };

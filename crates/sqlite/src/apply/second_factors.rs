@@ -8,11 +8,7 @@ use sqlx::SqliteConnection;
 use crate::error::{Failure, fresh};
 
 /// Stores a factor that waits for its first code, with its sealed secret. A confirmed one stays.
-pub(super) async fn put(
-    connection: &mut SqliteConnection,
-    factor: &SecondFactor,
-    secret: &str,
-) -> Result<(), Failure> {
+pub(super) async fn put(connection: &mut SqliteConnection, factor: &SecondFactor, secret: &str) -> Result<(), Failure> {
     let (user_id, created_at) = (factor.user.uuid(), factor.created_at.as_micros());
     let put = sqlx::query!(
         "insert into second_factors (user_id, secret, created_at)

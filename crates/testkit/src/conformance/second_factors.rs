@@ -43,7 +43,8 @@ impl Scene {
 
     /// The hashes of new recovery codes, in their order.
     fn new_codes(&self) -> Vec<TokenHash> {
-        let mut hashes: Vec<_> = RecoveryCode::generate_all(&self.make.entropy).iter().map(RecoveryCode::hash).collect();
+        let mut hashes: Vec<_> =
+            RecoveryCode::generate_all(&self.make.entropy).iter().map(RecoveryCode::hash).collect();
         hashes.sort_by_key(|hash| hash.0);
         hashes
     }

@@ -1,8 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_accounts::{
-    self as accounts, Email, FACTOR_CODE_MAX, OrgName, Organization, Password, RecoveryCode, Role, TotpSecret, UserName,
-    Waitlist,
+    self as accounts, Email, FACTOR_CODE_MAX, OrgName, Organization, Password, RecoveryCode, Role, TotpSecret,
+    UserName, Waitlist,
 };
 use kalends_calendars::Patch;
 use kalends_kernel::{FieldError, FieldErrors, bounded_text};
