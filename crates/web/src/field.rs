@@ -25,6 +25,8 @@ pub(crate) struct Field<'a> {
 
 /// The maximum length of an address, in characters.
 const EMAIL: usize = 320;
+/// The maximum length of a code of the second factor, in characters.
+const FACTOR_CODE: usize = 64;
 /// The label of a password that a user chooses.
 pub(crate) const NEW_PASSWORD: &str = "Password, 10 characters or more";
 
@@ -40,12 +42,7 @@ impl<'a> Field<'a> {
         let (name, kind, autocomplete) = ("password", "password", "new-password");
         Self { name, label, kind, value: "", max: None, autocomplete, required: true, problem, focus: false }
     }
-}
 
-/// The maximum length of a code of the second factor, in characters.
-const FACTOR_CODE: usize = 64;
-
-impl<'a> Field<'a> {
     /// The field of a code of the second factor. A recovery code has letters, so no numeric keyboard is asked for.
     pub(crate) const fn factor_code(name: &'static str, label: &'static str, problem: Option<&'a str>) -> Self {
         Self {

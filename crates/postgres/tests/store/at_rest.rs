@@ -1,8 +1,8 @@
 //! Data at rest: the metadata of agents and calendars and the secrets of sign-in attempts are sealed.
 
-use kalends_accounts::TokenHash;
 use kalends_accounts::oauth::{Attempt, Provider};
-use kalends_accounts::ports::OauthAttempts as _;
+use kalends_accounts::ports::{OauthAttempts as _, SecondFactors as _};
+use kalends_accounts::{Change, SecondFactor, TokenHash, TotpSecret};
 use kalends_app::ChangeSet;
 use kalends_app::ports::Reseal as _;
 use kalends_bridge::ports::ConnectAttempts as _;
@@ -154,5 +154,21 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         let used = store.use_connect_attempt(connecting.oauth.key).await.unwrap();
         assert_eq!(used.map(|used| used.oauth.verifier), opens.then(|| verifier.into()));
         assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "the attempt is gone in both cases");
+    }
+}
+
+#[tokio::test]
+async fn secrets_of_second_factors_are_sealed_with_the_writing_key() {
+    let bench = Bench::set().await;
+    let (store, org, user) = (&bench.store, bench.organization().await, bench.make.user());
+    let factor = SecondFactor::begin(user.id, TotpSecret::from_bytes([7; 20]), bench.make.tick());
+    let changes = ChangeSet::new(org).create(&user);
+    bench.commit(changes.account(Change::PutSecondFactor(factor.clone()))).await;
+    for key in ["first", "second"] {
+        bench.cipher.write_with(key);
+        while store.reseal(100).await.unwrap() > 0 {}
+        let sealed: String = sqlx::query_scalar("SELECT secret FROM second_factors").fetch_one(&bench.behind.pool).await.unwrap();
+        assert!(sealed.starts_with(&format!("v1.{key}.")), "{sealed}");
+        assert_eq!(store.find_second_factor(user.id).await.unwrap().as_ref(), Some(&factor));
     }
 }

@@ -2,9 +2,9 @@
 //! rows leave nothing in the files.
 
 use kalends_accounts::{
-    Change, TokenHash,
+    Change, SecondFactor, TokenHash, TotpSecret,
     oauth::{Attempt, Provider},
-    ports::{Deletions as _, OauthAttempts as _},
+    ports::{Deletions as _, OauthAttempts as _, SecondFactors as _},
 };
 use kalends_app::{
     ChangeSet,
@@ -210,4 +210,21 @@ async fn deleted_content_is_wiped_from_the_files() {
     scratch.database.close().await;
     assert_eq!(files_with(&scratch, "planted-name"), 0);
     assert_ne!(files_with(&scratch, "kept-name"), 0, "the other organization's content stays");
+}
+
+#[tokio::test]
+async fn secrets_of_second_factors_are_sealed_with_the_writing_key() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let (organization, user) = (scratch.make.organization(), scratch.make.user());
+    let factor = SecondFactor::begin(user.id, TotpSecret::from_bytes([7; 20]), scratch.make.tick());
+    let changes = ChangeSet::new(organization.id).create(&organization).create(&user);
+    store.commit(changes.account(Change::PutSecondFactor(factor.clone()))).await.unwrap();
+    for key in ["first", "second"] {
+        scratch.cipher.write_with(key);
+        while store.reseal(100).await.unwrap() > 0 {}
+        let sealed: String = sqlx::query_scalar("select secret from second_factors").fetch_one(&mut scratch.plain().await).await.unwrap();
+        assert!(sealed.starts_with(&format!("v1.{key}.")), "{sealed}");
+        assert_eq!(store.find_second_factor(user.id).await.unwrap().as_ref(), Some(&factor));
+    }
 }
