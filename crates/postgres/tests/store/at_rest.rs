@@ -167,7 +167,8 @@ async fn secrets_of_second_factors_are_sealed_with_the_writing_key() {
     for key in ["first", "second"] {
         bench.cipher.write_with(key);
         while store.reseal(100).await.unwrap() > 0 {}
-        let sealed: String = sqlx::query_scalar("SELECT secret FROM second_factors").fetch_one(&bench.behind.pool).await.unwrap();
+        let sealed: String =
+            sqlx::query_scalar("SELECT secret FROM second_factors").fetch_one(&bench.behind.pool).await.unwrap();
         assert!(sealed.starts_with(&format!("v1.{key}.")), "{sealed}");
         assert_eq!(store.find_second_factor(user.id).await.unwrap().as_ref(), Some(&factor));
     }
