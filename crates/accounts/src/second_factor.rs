@@ -362,12 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn a_second_step_is_no_session_and_expires() {
+    fn a_second_step_is_not_a_session_and_expires() {
         let step = SecondStep { user: UserId::from_bytes([1; 16]), version: Version(7) };
         let claims = step.claims(at(1_000));
         assert_eq!(SecondStep::read(&claims, at(1_299)), Some(step));
         assert_eq!(SecondStep::read(&claims, at(1_300)), None);
-        assert_eq!(claims.check(at(1_000)), None, "it is no session");
+        assert_eq!(claims.check(at(1_000)), None, "it is not a session");
         let session = crate::Session::begin(step.user, None, at(1_000), &Counting(0.into()));
         assert_eq!(SecondStep::read(&session.claims(), at(1_000)), None);
     }

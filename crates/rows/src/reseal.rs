@@ -47,7 +47,7 @@ pub enum SealedColumn {
     AgentMetadata,
     /// The metadata of calendars.
     CalendarMetadata,
-    /// The secrets of second factors. Their rows have no organization: the user stands in its place.
+    /// The secrets of second factors. Their rows have no organization: the user is in its place.
     SecondFactors,
     /// The bodies of stored answers.
     Answers,

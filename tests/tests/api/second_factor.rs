@@ -336,7 +336,7 @@ async fn a_second_factor_is_used_by_forms(#[case] database: Database) {
     assert!(!asked.text.contains(PASSWORD));
     let (_, rest) = asked.text.split_once("name=\"step\" value=\"").unwrap();
     let step = rest.split_once('"').unwrap().0.to_owned();
-    // The token is no session.
+    // The token is not a session.
     server.client(&step).get("/v1/auth/me").await.refused(401, "authentication_error");
     for wrong in ["", "000", &"1".repeat(65)] {
         let again = pages.send("/console/sign-in", &[("step", &step), ("code", wrong)]).await;
