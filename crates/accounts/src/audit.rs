@@ -318,7 +318,8 @@ mod tests {
     /// The list of actions, written a second time so that a slip in either place shows.
     #[test]
     fn the_actions_are_complete() {
-        let listed = "auth.signup auth.signin auth.signout auth.failure key.create key.delete key.regenerate \
+        let listed = "auth.signup auth.signin auth.signout auth.failure auth.second_factor_on \
+                      auth.second_factor_off auth.recovery_code key.create key.delete key.regenerate \
                       org.update account.delete agent.create agent.update agent.delete calendar.create \
                       calendar.update calendar.delete event.create event.update event.delete event.reply webhook.create \
                       webhook.update webhook.delete ical_subscription.create ical_subscription.update \

@@ -269,16 +269,20 @@ impl fmt::Debug for SecondStepToken {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
 
-    struct Counting(std::sync::atomic::AtomicU8);
-    impl Entropy for Counting {
+    /// Bytes that do not repeat within a test, unlike those of a counter.
+    struct Mixed(AtomicU64);
+    impl Entropy for Mixed {
         fn fill(&self, bytes: &mut [u8]) {
             for byte in bytes {
-                *byte = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let count = self.0.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+                [*byte, ..] = count.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
             }
         }
     }
@@ -318,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_recovery_code_works_however_it_is_written() {
-        let codes = RecoveryCode::generate_all(&Counting(0.into()));
+        let codes = RecoveryCode::generate_all(&Mixed(AtomicU64::new(0)));
         let text = codes[3].reveal();
         assert_eq!((text.len(), text.matches('-').count()), (14, 2), "{text}");
         let factor = SecondFactor { recovery: codes.iter().map(RecoveryCode::hash).collect(), ..factor(None) };
@@ -346,7 +350,7 @@ mod tests {
             "otpauth://totp/Kalends:ada%2Bcal%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends\
              &algorithm=SHA1&digits=6&period=30"
         );
-        let [code, ..] = RecoveryCode::generate_all(&Counting(0.into()));
+        let [code, ..] = RecoveryCode::generate_all(&Mixed(AtomicU64::new(0)));
         let step = SecondStepToken::new("token".to_owned());
         assert_eq!(format!("{secret:?} {code:?} {step:?}"), "TotpSecret(…) RecoveryCode(…) SecondStepToken(…)");
     }
@@ -368,7 +372,7 @@ mod tests {
         assert_eq!(SecondStep::read(&claims, at(1_299)), Some(step));
         assert_eq!(SecondStep::read(&claims, at(1_300)), None);
         assert_eq!(claims.check(at(1_000)), None, "it is not a session");
-        let session = crate::Session::begin(step.user, None, at(1_000), &Counting(0.into()));
+        let session = crate::Session::begin(step.user, None, at(1_000), &Mixed(AtomicU64::new(0)));
         assert_eq!(SecondStep::read(&session.claims(), at(1_000)), None);
     }
 

@@ -67,7 +67,8 @@ impl App {
 
     /// Sets the password of the account that the token was mailed for. All sessions of the user end, the address
     /// counts as verified, and the token is used up. With the first proof of the address, the identities of providers and
-    /// the second factor are removed. If the user did not hold the address before, the keys of their organizations are revoked too.
+    /// the second factor are removed. If the user did not hold the address before, the keys of their organizations are
+    /// revoked too.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::EmailTaken`] if another user has

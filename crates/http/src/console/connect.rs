@@ -53,7 +53,9 @@ pub(super) async fn again() -> Response {
 /// # Errors
 /// Those of [`App::open_connection_link`].
 pub(super) async fn open_link(app: &App, caller: &Actor, token: &str) -> Result<wire::FollowedLink, Refusal> {
-    let request = Called { operation: &operations::OPEN_CONNECTION_LINK, ..caller.request.clone() };
+    // The key of a form belongs to the form's own effect.
+    let operation = &operations::OPEN_CONNECTION_LINK;
+    let request = Called { operation, idempotency: None, ..caller.request.clone() };
     let opener = Actor::enter(Arc::clone(&caller.principal), request)?;
     let token = wire::OpenConnectionLink { token: token.to_owned() }.parse()?;
     Ok(app.open_connection_link(&opener, &token).await?.resource)

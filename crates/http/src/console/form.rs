@@ -9,8 +9,9 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use kalends_accounts::{KeptToken, kept_token, session_token};
-use kalends_app::{Actor, Answer, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
+use kalends_app::{Actor, Answer, Answered, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
 use kalends_kernel::{Entropy, base64url, random_bytes};
+use serde::de::DeserializeOwned;
 
 use super::shown::{because_of, wait};
 use crate::{
@@ -183,6 +184,38 @@ pub(super) async fn earlier(app: &App, called: &Called) -> Result<Option<Answer>
         Some(idempotency) => app.earlier_answer(called.operation, idempotency).await,
         None => Ok(None),
     }
+}
+
+/// Lets a form of the caller have its effect once, and returns the answer: of the effect, or of an equal form that had it
+/// before.
+///
+/// # Errors
+/// Those of the effect, and as [`begin`].
+pub(super) async fn once<T>(
+    app: &App,
+    caller: &mut Actor,
+    key: &str,
+    effect: impl AsyncFnOnce(&Actor) -> Result<Answered<T>, Refusal>,
+) -> Result<Answer, Refusal> {
+    let principal = Arc::clone(&caller.principal);
+    match begin(app, &mut caller.request, Repeater::of(&principal), key, key.as_bytes()).await? {
+        Earlier::Answered(answer) => Ok(answer),
+        Earlier::Nothing(_running) => match effect(caller).await {
+            Ok(answered) => Ok(answered.answer),
+            Err(refusal) => earlier(app, &caller.request).await?.ok_or(refusal),
+        },
+    }
+}
+
+/// Reads the answer of an earlier effect.
+///
+/// # Errors
+/// [`ApiError::Internal`] if it has another shape, which is a bug.
+pub(super) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ApiError> {
+    serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|error| {
+        tracing::error!(%error, "a stored answer has another shape than its page expects");
+        ApiError::Internal
+    })
 }
 
 /// [`begin`], for somebody who is not signed in.

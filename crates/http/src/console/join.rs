@@ -3,18 +3,16 @@
 //! The link of an invitation has the token in its fragment, which no browser sends. A form takes it from there, and a
 //! cookie keeps it while its holder signs in or up.
 
-use std::sync::Arc;
-
 use axum::{extract::Request, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_accounts::{KeptToken, MemberError, TokenHash};
-use kalends_app::{Actor, App, OwnInvitation, Refusal, Repeater};
+use kalends_app::{Actor, App, OwnInvitation, Refusal};
 use kalends_kernel::base64url;
 use kalends_web::{Invited, Join, JoinState};
 use serde::Deserialize;
 
 use super::{
-    form::{Earlier, begin, earlier, keep_token, opened_invitation},
+    form::{keep_token, once, opened_invitation, read},
     places::{INVITATIONS, JOIN},
     shown::page,
 };
@@ -75,19 +73,12 @@ pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -
         // Another invitation was opened in between. The user sees it first.
         return Ok(see_other(JOIN, None));
     }
-    let principal = Arc::clone(&caller.0.principal);
-    let answer = match begin(&app, &mut caller.0.request, Repeater::of(&principal), &key, key.as_bytes()).await? {
-        Earlier::Answered(answer) => answer,
-        Earlier::Nothing(_running) => match app.accept_invitation(&caller.0, &token).await {
-            Ok(joined) => joined.answer,
-            Err(refusal) => match earlier(&app, &caller.0.request).await? {
-                Some(answer) => answer,
-                None => return refused(&app, &caller.0, refusal).await,
-            },
-        },
+    let outcome = once(&app, &mut caller.0, &key, async |caller: &Actor| app.accept_invitation(caller, &token).await);
+    let answer = match outcome.await {
+        Ok(answer) => answer,
+        Err(refusal) => return refused(&app, &caller.0, refusal).await,
     };
-    let Joined { id, name, role } =
-        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
+    let Joined { id, name, role } = read(&answer)?;
     let state = JoinState::Joined { id: &id, organization: &name, role: &role };
     let shown = render(&app, &caller.0, StatusCode::OK, state).await?;
     Ok(with_cookie(shown, &cookies(&app).forget(KeptToken::Invitation)))

@@ -2,12 +2,14 @@
 
 use axum::{extract::Request, response::Response};
 use http::StatusCode;
-use kalends_app::{Actor, App, Refusal, SecondFactorState};
+use kalends_app::{Actor, Answered, App, Refusal, SecondFactorState};
 use kalends_kernel::FieldErrors;
 use kalends_web::{Security, SecurityForm, SecurityState, WrongEntry};
 use kalends_wire as wire;
+use serde::Deserialize;
 
 use super::{
+    form::{once, read},
     places::SECURITY,
     shown::{because_of, page, wait},
 };
@@ -19,6 +21,8 @@ use crate::{
     reply::see_other,
 };
 
+/// Makes a key of a code. It is long enough to be one.
+const KEY: &str = "code-of-second-factor";
 const WRONG_PASSWORD: &str = "This is not your password.";
 const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one.";
 const NO_PASSWORD: &str = "Your account has no password. Set one by email first.";
@@ -70,25 +74,51 @@ pub(super) async fn start(app: Service, caller: Caller, request: Request) -> Res
 
 /// `POST /console/security/confirm`
 pub(super) async fn confirm(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
-    let outcome = match code(request, SecurityForm::Confirm).await? {
-        Ok(code) => app.confirm_second_factor(&caller.0, &code).await,
-        Err(errors) => Err(errors.into()),
-    };
-    match outcome {
-        Ok(answered) => Ok(codes(&answered.resource)),
-        Err(refusal) => refused(&app, &caller.0, SecurityForm::Confirm, refusal).await,
-    }
+    let (app, form) = (&app, SecurityForm::Confirm);
+    show_codes(app, caller, request, form, async |caller: &Actor, code: &str| {
+        app.confirm_second_factor(caller, code).await
+    })
+    .await
 }
 
 /// `POST /console/security/recovery-codes`
 pub(super) async fn renew(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
-    let outcome = match code(request, SecurityForm::Renew).await? {
-        Ok(code) => app.renew_recovery_codes(&caller.0, &code).await,
+    let (app, form) = (&app, SecurityForm::Renew);
+    show_codes(app, caller, request, form, async |caller: &Actor, code: &str| {
+        app.renew_recovery_codes(caller, code).await
+    })
+    .await
+}
+
+/// The part of the answer that the page shows.
+#[derive(Deserialize)]
+struct Shown {
+    recovery_codes: Vec<String>,
+}
+
+/// Makes recovery codes with the code of the form, and shows them. A form that is sent twice shows the same ones.
+async fn show_codes(
+    app: &App,
+    mut caller: Caller,
+    request: Request,
+    form: SecurityForm,
+    make: impl AsyncFnOnce(&Actor, &str) -> Result<Answered<wire::RecoveryCodes>, Refusal>,
+) -> Result<Response, ApiError> {
+    let outcome = match code(request, form).await? {
+        // A code is accepted once, so it is the form's key.
+        Ok(code) => {
+            let key = format!("{}-{}", KEY, code);
+            once(app, &mut caller.0, &key, async |caller: &Actor| make(caller, &code).await).await
+        }
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(answered) => Ok(codes(&answered.resource)),
-        Err(refusal) => refused(&app, &caller.0, SecurityForm::Renew, refusal).await,
+        Ok(answer) => {
+            let Shown { recovery_codes } = read(&answer)?;
+            let state = SecurityState::Codes { codes: &recovery_codes };
+            Ok(page(StatusCode::OK, Security { state, wrong: None }.html()))
+        }
+        Err(refusal) => refused(app, &caller.0, form, refusal).await,
     }
 }
 
@@ -108,12 +138,6 @@ pub(super) async fn turn_off(app: Service, caller: Caller, request: Request) -> 
 async fn code(request: Request, form: SecurityForm) -> Result<Result<String, FieldErrors>, ApiError> {
     let fields = Fields::read(&read_body(request.into_body()).await?);
     Ok(wire::SecondFactorCode { code: fields.get(form.field()).to_owned() }.parse())
-}
-
-/// The page that shows recovery codes, once.
-fn codes(shown: &wire::RecoveryCodes) -> Response {
-    let state = SecurityState::Codes { codes: &shown.recovery_codes };
-    page(StatusCode::OK, Security { state, wrong: None }.html())
 }
 
 /// The page that says what is wrong, beside the field if the form is still on it.

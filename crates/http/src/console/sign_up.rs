@@ -13,7 +13,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Earlier, ONCE, Sent, begin_anonymous, earlier, new_once, opened_invitation},
+    form::{Earlier, ONCE, Sent, begin_anonymous, earlier, new_once, opened_invitation, read},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
@@ -126,8 +126,7 @@ struct MadeUser {
 
 /// The page that shows the key. A form that is sent twice gets it twice, but only the first answer begins a session.
 fn signed_up(app: &App, next: Next, answer: &Answer) -> Result<Response, ApiError> {
-    let made: Made =
-        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
+    let made: Made = read(answer)?;
     let asks = app.settings().email_proof && made.user.email_verified_at.is_none();
     let asked = Some(&*made.user.email).filter(|_| asks);
     let shown = SignedUp { next, organization: &made.org.name, key: &made.api_key, asked };
