@@ -193,7 +193,15 @@ impl ReturnTo {
     /// Every page.
     pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Join];
 
-    /// The name in requests, and the page's path below the console.
+    /// The page's path below the console.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Connect => "connect/offer",
+            Self::Connections | Self::Join => self.as_str(),
+        }
+    }
+
+    /// The name in requests.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connect",

@@ -107,6 +107,26 @@ impl App {
         .await
     }
 
+    /// Whether the link with that identifier has that token.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn is_token_of_link(&self, token: &str, id: &str) -> Result<bool, Refusal> {
+        let found = self.parts.store.find_link_by_secret(TokenHash::of(token)).await?;
+        Ok(found.is_some_and(|link| link.id.to_string() == id))
+    }
+
+    /// A link that the caller has opened, without changing it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Link`] if it is over, or another user follows it.
+    pub async fn opened_link(&self, actor: &Actor, id: &str) -> Result<wire::FollowedLink, Refusal> {
+        let (_, human) = human(actor)?;
+        let link = self.followed_link(actor, id).await?;
+        link.followed_by(human, self.now())?;
+        self.followed(actor, &link).await
+    }
+
     /// Declines a link: its user does not want to connect an account.
     ///
     /// # Errors

@@ -229,7 +229,7 @@ impl App {
         let mut codes_left = None;
         if let Some(factor) = &factor {
             let Some(code) = code else { return Err(Refusal::SecondFactorRequired(self.second_step(&user)?).into()) };
-            let used = match self.try_code(user_id, |now| factor.check(code, now)).await? {
+            let used = match self.try_factor(factor, code).await? {
                 Ok(used) => used,
                 Err(WrongCode) => {
                     self.note_failed_sign_in(request, user_id);
@@ -263,7 +263,7 @@ impl App {
         Ok(SessionBegun { answered, token })
     }
 
-    /// Records that a wrong password was tried for a user. The answer does not wait for this, so that it takes as
+    /// Records that a wrong password or code was tried for a user. The answer does not wait for this, so that it takes as
     /// long as for an unknown address.
     fn note_failed_sign_in(self: &Arc<Self>, request: &Request, user: UserId) {
         let (app, request) = (Arc::clone(self), request.clone());

@@ -596,8 +596,8 @@ pub(crate) fn second_factor_on(to: &Email, console_url: &str) -> Mail {
             Part::Says(
                 "a second factor was turned on for the Kalends account with this address. From now on, a sign-in with \
                  your password also needs a code of your authenticator app, or one of your recovery codes. If this was \
-                 not you, somebody else knows your password. Set another password, and ask the operator of the server \
-                 to remove the second factor:"
+                 not you, somebody else knows your password. Ask the operator of the server to remove the second factor, \
+                 and set another password:"
                     .into(),
             ),
             Part::Link(format!("{console_url}/forgot")),

@@ -179,7 +179,7 @@ pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink,
 /// [`Refusal::Invalid`] for an address that no user has, and for a user without a second factor.
 pub async fn remove_second_factor(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
     let email = Email::parse("email", email)?;
-    retry_stale(|| async {
+    let removed = retry_stale(|| async {
         let (user, org) = user_of(app, &email).await?;
         if !app.has_second_factor(user.id).await? {
             return Err(FieldError::new("email", "is the address of a user without a second factor").into());
@@ -189,7 +189,11 @@ pub async fn remove_second_factor(app: &Arc<App>, email: &str) -> Result<User, R
         app.commit_command(changes, Action::AuthSecondFactorOff, "user remove-second-factor").await?;
         Ok(user)
     })
-    .await
+    .await;
+    if let Ok(user) = &removed {
+        app.report(user, letters::second_factor_off(&user.email, &app.parts.settings.console_url));
+    }
+    removed
 }
 
 /// The user with that address, and the organization whose audit log records what is done for them.

@@ -66,9 +66,9 @@ impl App {
     }
 
     /// Sets the password of the account that the token was mailed for. All sessions of the user end, the address
-    /// counts as verified, and the token is used up. With the first proof of the address, the identities of providers and
-    /// the second factor are removed. If the user did not hold the address before, the keys of their organizations are
-    /// revoked too.
+    /// counts as verified, and the token is used up. With the first proof of the address, the identities of providers are
+    /// removed. If the user did not hold the address before, the second factor is removed too, and the keys of their
+    /// organizations are revoked.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::EmailTaken`] if another user has
@@ -105,8 +105,8 @@ impl App {
             if before.email_verified_at.is_none() {
                 // Another person may have signed up with the address, and still have ways to sign in.
                 changes.accounts.push(Change::RemoveIdentities(user));
-                changes.accounts.push(Change::RemoveSecondFactor(user));
                 if !before.holds_address {
+                    changes.accounts.push(Change::RemoveSecondFactor(user));
                     revocations = self.revoking_keys_of(user).await?;
                     changes.accounts.extend(revocations.iter().cloned());
                 }

@@ -118,10 +118,13 @@ impl App {
             if !factor.is_pending(self.now()) {
                 return Err(Refusal::SecondFactorOff.into());
             }
-            let step = self.code_of_caller(actor, id, |now| factor.check_first(code, now)).await?;
+            let step = self.try_code(id, |now| factor.check_first(code, now)).await?;
+            let step = self.of_caller(actor, step).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::ConfirmSecondFactor(factor.confirmed(step, self.now())));
             changes.accounts.push(put_codes(id, &codes));
+            // A sign-in that has not seen the second factor begins again.
+            changes.accounts.push(Change::RaiseUser { user: id, seen: user.version });
             let answer = Answered::shows(&actor.request, wire::RecoveryCodes::new(&codes), None);
             Ok((self.commit_for(actor, None, id.to_string(), changes, answer).await?, user))
         })
@@ -206,14 +209,25 @@ impl App {
         Ok(checked)
     }
 
-    /// As [`Self::try_code`], for a user who is signed in.
-    async fn code_of_caller<T: Send>(
+    /// Checks a code of a second factor that is on. A recovery code passes the limit of wrong codes, so that nobody can
+    /// lock the user out by trying codes.
+    ///
+    /// # Errors
+    /// As [`Self::try_code`].
+    pub(crate) async fn try_factor(
         &self,
-        actor: &Actor,
-        user: UserId,
-        check: impl FnOnce(Timestamp) -> Result<T, WrongCode> + Send,
-    ) -> Result<T, Refusal> {
-        match self.try_code(user, check).await? {
+        factor: &SecondFactor,
+        code: &str,
+    ) -> Result<Result<FactorUse, WrongCode>, Refusal> {
+        match factor.recovery_code(code) {
+            Some(used) => Ok(Ok(used)),
+            None => self.try_code(factor.user, |now| factor.check(code, now)).await,
+        }
+    }
+
+    /// The outcome of a check for a user who is signed in.
+    async fn of_caller<T>(&self, actor: &Actor, checked: Result<T, WrongCode>) -> Result<T, Refusal> {
+        match checked {
             Ok(used) => Ok(used),
             Err(wrong) => {
                 self.note_sampled(actor, Action::AuthFailure, 400).await;
@@ -225,7 +239,7 @@ impl App {
     /// The change that uses up a code of the caller's second factor.
     async fn used_by_caller(&self, actor: &Actor, user: UserId, code: &str) -> Result<Change, Refusal> {
         let factor = self.second_factor_in_force(user).await?.ok_or(Refusal::SecondFactorOff)?;
-        let used = self.code_of_caller(actor, user, |now| factor.check(code, now)).await?;
+        let used = self.of_caller(actor, self.try_factor(&factor, code).await?).await?;
         Ok(Self::using(&factor, used))
     }
 

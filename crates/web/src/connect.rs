@@ -11,6 +11,8 @@ use crate::{english::in_english, field::CodeField, overview::OtherOrganization, 
 pub struct ConnectCode<'a> {
     /// The code that was sent and cannot be one.
     pub wrong: Option<&'a str>,
+    /// Whether the browser keeps the token of a link that was opened before.
+    pub has_link: bool,
 }
 
 impl ConnectCode<'_> {

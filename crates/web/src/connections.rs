@@ -13,6 +13,8 @@ pub struct Connections<'a> {
     pub who: SignedIn<'a>,
     /// The form that was just sent, by its name in the address of the page.
     pub done: &'a str,
+    /// Whether the browser keeps the token of a link that was opened before.
+    pub has_link: bool,
     /// The accounts.
     pub accounts: &'a [Account],
     /// The grants.

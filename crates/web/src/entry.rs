@@ -117,6 +117,8 @@ pub struct SignInCode<'a> {
     pub token: &'a str,
     /// What is wrong with the code.
     pub wrong: Option<&'a str>,
+    /// The random key of the form. If the form is sent twice, it still signs in.
+    pub once: &'a str,
 }
 
 impl SignInCode<'_> {

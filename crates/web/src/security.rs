@@ -74,6 +74,8 @@ pub struct Security<'a> {
     pub state: SecurityState<'a>,
     /// What is wrong with the form that was sent.
     pub wrong: Option<WrongEntry<'a>>,
+    /// The random key of the forms that show codes. If such a form is sent twice, it shows the same codes.
+    pub once: &'a str,
 }
 
 /// A QR code as the path of a picture.
@@ -148,7 +150,7 @@ impl Security<'_> {
     }
 
     fn renewal(&self) -> Field<'_> {
-        self.code_of(SecurityForm::Renew, "Code")
+        self.code_of(SecurityForm::Renew, "Code, or a recovery code")
     }
 
     fn removal(&self) -> Field<'_> {
@@ -205,7 +207,7 @@ mod tests {
     #[test]
     fn the_picture_is_the_qr_code_with_a_margin() {
         let url = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends";
-        let security = Security { state: SecurityState::Begun { secret: "GEZDGNBVGY", url }, wrong: None };
+        let security = Security { state: SecurityState::Begun { secret: "GEZDGNBVGY", url }, wrong: None, once: "key" };
         let rows = drawn(&security.picture().unwrap());
         let code = QrCode::with_error_correction_level(url, EcLevel::M).unwrap();
         let expected =
@@ -223,7 +225,7 @@ mod tests {
             (SecurityState::On { recovery_codes: 9 }, SecurityForm::Remove, true),
             (SecurityState::On { recovery_codes: 9 }, SecurityForm::Start, false),
         ] {
-            let html = Security { state, wrong: wrong(form) }.html();
+            let html = Security { state, wrong: wrong(form), once: "key" }.html();
             assert_eq!(html.matches("It took too long.").count(), 1, "{html}");
             assert_eq!(html.contains(&format!("id=\"{}-problem\"", form.field())), beside, "{html}");
         }

@@ -512,7 +512,7 @@ async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] data
     };
     let (begun, cookie) = way(&format!("{}&return_to=connect", terms())).await;
     let entered = world.answer(&world.back(&begun).await, &cookie).await.expect(302);
-    assert_eq!(entered.header("location"), format!("{base}/console/connect"));
+    assert_eq!(entered.header("location"), format!("{base}/console/connect/offer"));
     let cookies: Vec<_> = entered.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
     assert!(cookies.iter().any(|line| line.starts_with("service_session=")), "{cookies:?}");
     // A failed sign-in is explained, and continues to that page.

@@ -12,7 +12,7 @@ use crate::{
     console::{Human, PASSWORD},
     fixtures::has_exactly,
     on_both,
-    pages::Pages,
+    pages::{Pages, hidden},
 };
 
 const FACTOR: &str = "/v1/auth/second-factor";
@@ -324,10 +324,20 @@ async fn a_second_factor_is_used_by_forms(#[case] database: Database) {
         assert!(wrong.status == 400 && wrong.text.contains("This code is wrong"), "{}", wrong.text);
         assert!(wrong.text.contains(shown), "the secret is still there");
         let code = phone.code();
-        let on = pages.send("/console/security/confirm", &[("code", &code)]).await;
+        let (once, spaced) = (hidden(&wrong.text, "once"), format!("{} {}", &code[..3], &code[3..]));
+        let on = pages.send("/console/security/confirm", &[("code", &spaced), ("once", &once)]).await;
         assert_eq!(on.status, 200, "{}", on.text);
-        let again = pages.send("/console/security/confirm", &[("code", &code)]).await;
-        assert_eq!((again.status, &again.text), (200, &on.text), "a double click does not lose the codes");
+        let shown_codes = |text: &str| text.split("<li><code>").skip(1).map(|rest| rest[..14].to_owned()).collect();
+        let (first, again): (Vec<_>, Vec<_>) = (
+            shown_codes(&on.text),
+            shown_codes(&pages.send("/console/security/confirm", &[("code", &spaced), ("once", &once)]).await.text),
+        );
+        assert!(first.len() == 10 && first == again, "a double click does not lose the codes: {first:?} {again:?}");
+        // The code alone opens no earlier answer, and neither does the key with another code.
+        for fields in [[("code", &*code), ("once", "")], [("code", "111111"), ("once", &once)]] {
+            let guessed = pages.send("/console/security/confirm", &fields).await;
+            assert!(guessed.status == 409 && !guessed.text.contains("<li><code>"), "{}", guessed.text);
+        }
         let codes: Vec<_> = on.text.split("<li><code>").skip(1).map(|rest| rest[..14].to_owned()).collect();
         assert_eq!(codes.len(), 10, "{}", on.text);
         let late = pages.send("/console/security/start", &[("password", PASSWORD)]).await;

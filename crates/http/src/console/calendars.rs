@@ -4,17 +4,16 @@ use axum::{
     extract::{Query, rejection::QueryRejection},
     response::Response,
 };
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use kalends_app::{Actor, App, Refusal};
-use kalends_kernel::ConnectionLinkId;
 use kalends_web::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    connect::{open_link, without_link},
+    connect::after_link,
     connections::TO_LIST,
-    form::{Earlier, OwnForm, earlier, new_once, opened_link},
+    form::{Earlier, OwnForm, earlier, new_once},
     shown::{account, because_of, page, reason, refused},
 };
 use crate::{
@@ -47,20 +46,19 @@ struct Asker {
 }
 
 impl Asker {
-    /// What asks by the link with that identifier. The browser must still keep its token.
-    async fn of(app: &App, caller: &Actor, link: &str, headers: &HeaderMap) -> Result<Self, Refusal> {
-        // Any other text identifies no link.
-        let Ok(id) = link.parse::<ConnectionLinkId>() else { return Ok(Self::default()) };
-        let unknown = Self { link: id.to_string(), ..Self::default() };
-        let Some(token) = opened_link(headers) else { return Ok(unknown) };
-        match open_link(app, caller, &token).await {
-            Ok(asked) if asked.link.id == id => Ok(Self {
+    /// What asks by the link with that identifier. A link that is over asks for nothing any more.
+    async fn of(app: &App, caller: &Actor, link: &str) -> Result<Self, Refusal> {
+        if link.is_empty() {
+            return Ok(Self::default());
+        }
+        match app.opened_link(caller, link).await {
+            Ok(asked) => Ok(Self {
+                link: asked.link.id.to_string(),
+                is_shared: asked.agent_id.is_none(),
                 agent: asked.agent_id.map(|agent| agent.to_string()).unwrap_or_default(),
                 agent_name: asked.agent_name.unwrap_or_default(),
-                is_shared: asked.agent_id.is_none(),
-                ..unknown
             }),
-            Ok(_) | Err(Refusal::NotFound { .. } | Refusal::Invalid(_) | Refusal::Link(_)) => Ok(unknown),
+            Err(Refusal::NotFound { .. } | Refusal::Link(_)) => Ok(Self::default()),
             Err(refusal) => Err(refusal),
         }
     }
@@ -83,11 +81,10 @@ pub(super) async fn ask(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
-    headers: HeaderMap,
     asked: Result<Query<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let link = asked.map(|asked| asked.0.link).unwrap_or_default();
-    let asker = Asker::of(&app, &caller.0, &link, &headers).await?;
+    let asker = Asker::of(&app, &caller.0, &link).await?;
     match render(&app, &caller.0, &id.0, &asker, None).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
@@ -112,12 +109,16 @@ async fn render(
     let calendars: Vec<_> = known.into_iter().map(choice).collect();
     let offered = asker.audiences();
     let chosen = sent.map_or("", |(fields, _)| fields.get("audience"));
-    let chosen = offered.iter().position(|name| *name == chosen).unwrap_or(0);
+    // A choice that is no longer offered becomes none, and never a wider one.
+    let chosen = match sent {
+        Some(_) => offered.iter().position(|name| *name == chosen),
+        None => Some(0),
+    };
     let audiences: Vec<_> = offered
         .iter()
         .copied()
         .enumerate()
-        .map(|(index, name)| AudienceChoice { name, is_chosen: index == chosen })
+        .map(|(index, name)| AudienceChoice { name, is_chosen: Some(index) == chosen })
         .collect();
     let (org, id) = (caller.org().to_string(), connection.id.to_string());
     let shown = ChooseCalendars {
@@ -151,22 +152,24 @@ pub(super) async fn save(app: Service, id: PathOf<String>, mut form: OwnForm) ->
             return again(&app, &id.0, &form, errors.into(), Some(NONE_CHOSEN).filter(|_| !has_chosen)).await;
         }
     };
+    if let Err(refusal) = app.connection(&form.caller, &id.0).await {
+        return refused(refusal, TO_LIST);
+    }
     let _running = match form.begin(&app).await {
-        Ok(Earlier::Answered(_)) => return Ok(done(&app, &link)),
+        Ok(Earlier::Answered(_)) => return done(&app, &form).await,
         Ok(Earlier::Nothing(running)) => running,
         Err(refusal) => return again(&app, &id.0, &form, refusal, None).await,
     };
     match app.create_grant(&form.caller, wanted).await {
-        Ok(_) => Ok(done(&app, &link)),
-        Err(_) if earlier(&app, &form.caller.request).await?.is_some() => Ok(done(&app, &link)),
+        Ok(_) => done(&app, &form).await,
+        Err(_) if earlier(&app, &form.caller.request).await?.is_some() => done(&app, &form).await,
         Err(refusal) => again(&app, &id.0, &form, refusal, None).await,
     }
 }
 
-/// The page after the choice is stored. If it completed a link, the browser forgets the link.
-fn done(app: &App, link: &str) -> Response {
-    let shown = page(StatusCode::OK, CalendarsChosen.html());
-    if link.is_empty() { shown } else { without_link(app, shown) }
+/// The page after the choice is stored.
+async fn done(app: &App, form: &OwnForm) -> Result<Response, ApiError> {
+    after_link(app, form, page(StatusCode::OK, CalendarsChosen.html())).await
 }
 
 /// The form again, which says why it had no effect: `problem`, or the reason in the refusal.
@@ -183,7 +186,7 @@ async fn again(
     if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
         return Err(error);
     }
-    let asker = Asker::of(app, &form.caller, form.fields.get("link"), &form.headers).await?;
+    let asker = Asker::of(app, &form.caller, form.fields.get("link")).await?;
     match render(app, &form.caller, id, &asker, Some((&form.fields, &problem))).await {
         Ok(text) => Ok(because_of(error, page(status, text))),
         Err(refusal) => refused(refusal, TO_LIST),

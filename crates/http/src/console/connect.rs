@@ -15,7 +15,7 @@ use kalends_web::{ConnectCode, Declined, LinkOver, Offer, OtherOrganization, Sig
 use kalends_wire as wire;
 
 use super::{
-    form::{OwnForm, has_session, keep_token, opened_link},
+    form::{OwnForm, keep_token, opened_link},
     places::{CONNECT, OFFER},
     shown::{account, because_of, consent, page, provider_title, reason, refused},
 };
@@ -29,17 +29,17 @@ use crate::{
 /// The page to continue on after a refused form, with the text of the link to it.
 const TO_OFFER: (&str, &str) = (OFFER, "Back to the link");
 
-/// `GET /console/connect`. A sign-in with a provider returns here too. The link is already open then.
+/// `GET /console/connect`. It is the same for everyone, so that the token of a new link never stays in the address.
 pub(super) async fn ask(headers: HeaderMap) -> Response {
-    let goes_on = has_session(&headers) && opened_link(&headers).is_some();
-    if goes_on { see_other(OFFER, None) } else { page(StatusCode::OK, ConnectCode { wrong: None }.html()) }
+    let has_link = opened_link(&headers).is_some();
+    page(StatusCode::OK, ConnectCode { wrong: None, has_link }.html())
 }
 
 /// `POST /console/connect`
 pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
     match keep_token(&app, KeptToken::ConnectionLink, request).await? {
         Ok(cookie) => Ok(see_other(OFFER, Some(cookie))),
-        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, ConnectCode { wrong: Some(&typed) }.html())),
+        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, ConnectCode { wrong: Some(&typed), has_link: false }.html())),
     }
 }
 
@@ -67,7 +67,11 @@ pub(super) async fn offer(app: Service, caller: Caller, headers: HeaderMap) -> R
     match open_link(&app, &caller.0, &token).await {
         Ok(asked) => show(&app, &caller.0, &asked).await,
         Err(Refusal::NotFound { .. } | Refusal::Invalid(_)) => unknown(&app, &caller.0).await,
-        Err(Refusal::Link(error)) => over(&app, &caller.0, error).await,
+        Err(Refusal::Link(error)) => {
+            let shown = over(&app, &caller.0, error).await?;
+            // Another user may be able to use it.
+            Ok(if error == LinkError::OtherHuman { shown } else { without_link(&app, shown) })
+        }
         Err(refusal) => Err(refusal.into()),
     }
 }
@@ -108,19 +112,27 @@ async fn unknown(app: &App, caller: &Actor) -> Result<Response, ApiError> {
     Ok(page(StatusCode::NOT_FOUND, UnknownLink { who, others: &others }.html()))
 }
 
-/// The page for a link that cannot be used. Another user may be able to use it, so it is kept for them.
+/// The page for a link that cannot be used.
 async fn over(app: &App, caller: &Actor, error: LinkError) -> Result<Response, ApiError> {
     let me = app.me(caller).await?;
     let org = me.org.id.to_string();
     let refusal = Refusal::from(error);
     let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
     let shown = page(StatusCode::CONFLICT, LinkOver { who, reason: &reason(&refusal) }.html());
-    let shown = because_of(ApiError::from(refusal), shown);
-    Ok(if error == LinkError::OtherHuman { shown } else { without_link(app, shown) })
+    Ok(because_of(ApiError::from(refusal), shown))
+}
+
+/// The page after a form about the link with that identifier. The browser forgets the link, unless it keeps another one.
+pub(super) async fn after_link(app: &App, form: &OwnForm, shown: Response) -> Result<Response, ApiError> {
+    let is_kept = match opened_link(&form.headers) {
+        Some(token) => app.is_token_of_link(&token, form.fields.get("link")).await?,
+        None => false,
+    };
+    Ok(if is_kept { without_link(app, shown) } else { shown })
 }
 
 /// The page, which also makes the browser forget the connection link.
-pub(super) fn without_link(app: &App, shown: Response) -> Response {
+fn without_link(app: &App, shown: Response) -> Response {
     with_cookie(shown, &cookies(app).forget(KeptToken::ConnectionLink))
 }
 
@@ -139,7 +151,7 @@ pub(super) async fn decline(app: Service, form: OwnForm) -> Result<Response, Api
         Ok(declined) => {
             let me = app.me(&form.caller).await?;
             let asker = declined.resource.agent_name.as_deref().unwrap_or(&me.org.name);
-            Ok(without_link(&app, page(StatusCode::OK, Declined { asker }.html())))
+            after_link(&app, &form, page(StatusCode::OK, Declined { asker }.html())).await
         }
         Err(Refusal::Link(error)) => over(&app, &form.caller, error).await,
         Err(refusal) => refused(refusal, TO_OFFER),

@@ -64,10 +64,10 @@ pub(super) async fn list(
             asked.link.parse::<ConnectionLinkId>().map_or_else(|_| String::new(), |link| format!("?link={link}"));
         return Ok(see_other(&format!("{CONNECTIONS}/{connection}/calendars{link}"), None));
     }
-    render(&app, &caller.0, &asked.done).await
+    render(&app, &caller.0, &asked.done, opened_link(&headers).is_some()).await
 }
 
-async fn render(app: &App, caller: &Actor, done: &str) -> Result<Response, ApiError> {
+async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result<Response, ApiError> {
     let me = app.me(caller).await?;
     let connections = app.list_connections(caller, ALL).await?.data;
     let grants = app.list_grants(caller, ALL).await?.data;
@@ -97,7 +97,7 @@ async fn render(app: &App, caller: &Actor, done: &str) -> Result<Response, ApiEr
         .collect();
     let org = me.org.id.to_string();
     let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
-    Ok(page(StatusCode::OK, Connections { who, done, accounts: &accounts, grants: &grants }.html()))
+    Ok(page(StatusCode::OK, Connections { who, done, has_link, accounts: &accounts, grants: &grants }.html()))
 }
 
 fn shown_account(connection: wire::CalendarConnection) -> Account {

@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use kalends_accounts::{KeptToken, kept_token, session_token};
+use kalends_accounts::{KeptToken, kept_token};
 use kalends_app::{Actor, Answer, Answered, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
 use kalends_kernel::{Entropy, base64url, random_bytes};
 use serde::de::DeserializeOwned;
@@ -109,11 +109,6 @@ fn kept(token: KeptToken, headers: &HeaderMap) -> Option<String> {
     kept_token(token, cookie_lines(headers)).map(str::to_owned)
 }
 
-/// Whether the sender of these headers has a session, which may have ended.
-pub(super) fn has_session(headers: &HeaderMap) -> bool {
-    session_token(cookie_lines(headers)).is_some()
-}
-
 fn cookie_lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok())
 }
@@ -195,10 +190,11 @@ pub(super) async fn once<T>(
     app: &App,
     caller: &mut Actor,
     key: &str,
+    content: &str,
     effect: impl AsyncFnOnce(&Actor) -> Result<Answered<T>, Refusal>,
 ) -> Result<Answer, Refusal> {
     let principal = Arc::clone(&caller.principal);
-    match begin(app, &mut caller.request, Repeater::of(&principal), key, key.as_bytes()).await? {
+    match begin(app, &mut caller.request, Repeater::of(&principal), key, content.as_bytes()).await? {
         Earlier::Answered(answer) => Ok(answer),
         Earlier::Nothing(_running) => match effect(caller).await {
             Ok(answered) => Ok(answered.answer),

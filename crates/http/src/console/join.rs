@@ -73,7 +73,8 @@ pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -
         // Another invitation was opened in between. The user sees it first.
         return Ok(see_other(JOIN, None));
     }
-    let outcome = once(&app, &mut caller.0, &key, async |caller: &Actor| app.accept_invitation(caller, &token).await);
+    let outcome =
+        once(&app, &mut caller.0, &key, "", async |caller: &Actor| app.accept_invitation(caller, &token).await);
     let answer = match outcome.await {
         Ok(answer) => answer,
         Err(refusal) => return refused(&app, &caller.0, refusal).await,

@@ -57,7 +57,8 @@ pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
     if next != Next::Home {
         to.append_pair("next", next.path());
     }
-    // A failed sign-in with a provider.
+    // A failed sign-in with a provider. On another page, it is a failed consent.
+    let query = query.filter(|_| next == Next::Home);
     let failed = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).find(|(name, _)| name == "error");
     if let Some((name, code)) = failed {
         to.append_pair(&name, &code);

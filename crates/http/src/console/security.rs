@@ -9,7 +9,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{once, read},
+    form::{ONCE, new_once, once, read},
     places::SECURITY,
     shown::{because_of, page, wait},
 };
@@ -21,10 +21,9 @@ use crate::{
     reply::see_other,
 };
 
-/// Makes a key of a code. It is long enough to be one.
-const KEY: &str = "code-of-second-factor";
 const WRONG_PASSWORD: &str = "This is not your password.";
-const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one.";
+const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one, or use a recovery code.";
+const WRONG_FIRST_CODE: &str = "This code is wrong, used or too old. Wait for the next one.";
 const NO_PASSWORD: &str = "Your account has no password. Set one by email first.";
 const CHANGED: &str = "This took too long, or your second factor has changed. Please start again.";
 
@@ -52,7 +51,7 @@ async fn render(
         SecondFactorState::Pending(started) if confirms => begun(started),
         SecondFactorState::Pending(_) | SecondFactorState::Off => SecurityState::Off,
     };
-    Ok(page(status, Security { state, wrong }.html()))
+    Ok(page(status, Security { state, wrong, once: &new_once(app.entropy()) }.html()))
 }
 
 fn begun(started: &wire::SecondFactorStarted) -> SecurityState<'_> {
@@ -66,7 +65,7 @@ pub(super) async fn start(app: Service, caller: Caller, request: Request) -> Res
     match app.start_second_factor(&caller.0, password).await {
         Ok(answered) => {
             let state = begun(&answered.resource);
-            Ok(page(StatusCode::OK, Security { state, wrong: None }.html()))
+            Ok(page(StatusCode::OK, Security { state, wrong: None, once: &new_once(app.entropy()) }.html()))
         }
         Err(refusal) => refused(&app, &caller.0, SecurityForm::Start, refusal).await,
     }
@@ -105,10 +104,8 @@ async fn show_codes(
     make: impl AsyncFnOnce(&Actor, &str) -> Result<Answered<wire::RecoveryCodes>, Refusal>,
 ) -> Result<Response, ApiError> {
     let outcome = match code(request, form).await? {
-        // A code is accepted once, so it is the form's key.
-        Ok(code) => {
-            let key = format!("{}-{}", KEY, code);
-            once(app, &mut caller.0, &key, async |caller: &Actor| make(caller, &code).await).await
+        Ok(Typed { code, key }) => {
+            once(app, &mut caller.0, &key, &code, async |caller: &Actor| make(caller, &code).await).await
         }
         Err(errors) => Err(errors.into()),
     };
@@ -116,7 +113,7 @@ async fn show_codes(
         Ok(answer) => {
             let Shown { recovery_codes } = read(&answer)?;
             let state = SecurityState::Codes { codes: &recovery_codes };
-            Ok(page(StatusCode::OK, Security { state, wrong: None }.html()))
+            Ok(page(StatusCode::OK, Security { state, wrong: None, once: &new_once(app.entropy()) }.html()))
         }
         Err(refusal) => refused(app, &caller.0, form, refusal).await,
     }
@@ -125,25 +122,34 @@ async fn show_codes(
 /// `POST /console/security/off`
 pub(super) async fn turn_off(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
     let outcome = match code(request, SecurityForm::Remove).await? {
-        Ok(code) => app.remove_second_factor(&caller.0, &code).await,
+        Ok(Typed { code, .. }) => app.remove_second_factor(&caller.0, &code).await,
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(_) => Ok(see_other(SECURITY, None)),
+        // It may have been turned off by the same form.
+        Ok(_) | Err(Refusal::SecondFactorOff) => Ok(see_other(SECURITY, None)),
         Err(refusal) => refused(&app, &caller.0, SecurityForm::Remove, refusal).await,
     }
 }
 
-/// The code that was typed into the form.
-async fn code(request: Request, form: SecurityForm) -> Result<Result<String, FieldErrors>, ApiError> {
+/// What a form with a code says.
+struct Typed {
+    code: String,
+    /// The random key of the form. It must not follow from the code: a caller who guesses a key gets the earlier answer.
+    key: String,
+}
+
+async fn code(request: Request, form: SecurityForm) -> Result<Result<Typed, FieldErrors>, ApiError> {
     let fields = Fields::read(&read_body(request.into_body()).await?);
-    Ok(wire::SecondFactorCode { code: fields.get(form.field()).to_owned() }.parse())
+    let code = wire::SecondFactorCode { code: fields.get(form.field()).to_owned() }.parse();
+    Ok(code.map(|code| Typed { code, key: fields.get(ONCE).to_owned() }))
 }
 
 /// The page that says what is wrong, beside the field if the form is still on it.
 async fn refused(app: &App, actor: &Actor, form: SecurityForm, refusal: Refusal) -> Result<Response, ApiError> {
     let problem = match &refusal {
         Refusal::Invalid(_) if form == SecurityForm::Start => WRONG_PASSWORD.to_owned(),
+        Refusal::Invalid(_) if form == SecurityForm::Confirm => WRONG_FIRST_CODE.to_owned(),
         Refusal::Invalid(_) => WRONG_CODE.to_owned(),
         Refusal::PasswordRequired => NO_PASSWORD.to_owned(),
         Refusal::SecondFactorOn | Refusal::SecondFactorOff => CHANGED.to_owned(),

@@ -61,6 +61,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "audience") => {
             "These agents cannot be chosen here. Choose all agents, including future ones."
         }
+        Refusal::IdempotencyMismatch => "An earlier choice is saved already. Save again to add this one.",
         Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",

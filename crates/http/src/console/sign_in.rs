@@ -11,7 +11,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Sent, opened_invitation},
+    form::{Earlier, ONCE, Sent, begin_anonymous, new_once, opened_invitation, read},
     shown::{admits, because_of, page, providers, wait},
 };
 use crate::{
@@ -50,8 +50,14 @@ fn render(app: &App, status: StatusCode, shown: SignIn<'_>) -> Response {
 }
 
 /// The page that asks for the code after the password was right. `token` continues the sign-in.
-fn ask_for_code(status: StatusCode, next: Next, token: &str, wrong: Option<&str>) -> Response {
-    page(status, SignInCode { next, token, wrong }.html())
+fn ask_for_code(app: &App, status: StatusCode, next: Next, token: &str, wrong: Option<&str>) -> Response {
+    page(status, SignInCode { next, token, wrong, once: &new_once(app.entropy()) }.html())
+}
+
+/// The part of the answer to a sign-in that begins the session.
+#[derive(Deserialize)]
+struct Begun {
+    token: String,
 }
 
 /// `POST /console/sign-in`. The page has two forms: one for the address and the password and, if the second factor is
@@ -63,28 +69,32 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
         render(&app, status, SignIn { next, email, problem: Some(problem), providers: &[], may_sign_up })
     };
     let token = sent.fields.get(SignInCode::TOKEN);
-    let called = match sent.called {
+    let mut called = match sent.called {
         Ok(called) => called,
         Err(exceeded) => {
             return Ok(exceeded.shown(|problem| match token {
                 "" => again(StatusCode::TOO_MANY_REQUESTS, problem),
-                token => ask_for_code(StatusCode::TOO_MANY_REQUESTS, next, token, Some(problem)),
+                token => ask_for_code(&app, StatusCode::TOO_MANY_REQUESTS, next, token, Some(problem)),
             }));
         }
     };
     let signed_in = |token: &str| see_other(next.path(), Some(cookies(&app).set(token)));
     if !token.is_empty() {
         let Ok(code) = (wire::SecondFactorCode { code: sent.fields.get("code").to_owned() }).parse() else {
-            return Ok(ask_for_code(StatusCode::BAD_REQUEST, next, token, Some(WRONG_CODE)));
+            return Ok(ask_for_code(&app, StatusCode::BAD_REQUEST, next, token, Some(WRONG_CODE)));
+        };
+        let _running = match begin_anonymous(&app, &mut called, sent.fields.get(ONCE), &sent.body).await? {
+            Earlier::Answered(answer) => return Ok(signed_in(&read::<Begun>(&answer)?.token)),
+            Earlier::Nothing(running) => running,
         };
         return match app.0.finish_sign_in(&called, token, &code).await {
             Ok(begun) => Ok(signed_in(&begun.token)),
             Err(Refusal::SecondFactorWrong) => {
-                Ok(ask_for_code(StatusCode::UNAUTHORIZED, next, token, Some(WRONG_CODE)))
+                Ok(ask_for_code(&app, StatusCode::UNAUTHORIZED, next, token, Some(WRONG_CODE)))
             }
             Err(refusal @ Refusal::TooMany { retry_after, .. }) => {
                 let problem = format!("Too many wrong codes. Try again in {}.", wait(retry_after));
-                let asks = ask_for_code(StatusCode::TOO_MANY_REQUESTS, next, token, Some(&problem));
+                let asks = ask_for_code(&app, StatusCode::TOO_MANY_REQUESTS, next, token, Some(&problem));
                 Ok(because_of(ApiError::from(refusal), asks))
             }
             Err(Refusal::NotSignedIn) => Ok(again(StatusCode::UNAUTHORIZED, EXPIRED)),
@@ -98,7 +108,7 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
     };
     match app.0.sign_in(&called, &Entrant { email: address, password, code }).await {
         Ok(begun) => Ok(signed_in(&begun.token)),
-        Err(Refusal::SecondFactorRequired(step)) => Ok(ask_for_code(StatusCode::OK, next, step.reveal(), None)),
+        Err(Refusal::SecondFactorRequired(step)) => Ok(ask_for_code(&app, StatusCode::OK, next, step.reveal(), None)),
         Err(Refusal::WrongPassword) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
         Err(refusal @ Refusal::TooFast { retry_after, .. }) => {
             let problem = format!("Too many wrong passwords. Try again in {}.", wait(retry_after));

@@ -116,7 +116,7 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     let grant =
         |audience, agents| Grant { id: "grt_x".into(), calendars: text.into(), audience, agents, created_at: at };
     let grants = [grant("all", 0), grant("all_current", 2), grant("selected", 1)];
-    let connections = Connections { who, done: "paused", accounts: &accounts, grants: &grants };
+    let connections = Connections { who, done: "paused", has_link: true, accounts: &accounts, grants: &grants };
     let calendars =
         ["xcl_x", "xcl_y"].map(|id| CalendarChoice { id: id.into(), name: text.into(), is_chosen: id == "xcl_x" });
     let audiences =
@@ -135,8 +135,8 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     };
     let provider = Href::new("/v1/consent?state=x&scope=y").unwrap();
     vec![
-        ("connect", ConnectCode { wrong: None }.html()),
-        ("connect, wrong", ConnectCode { wrong: Some(text) }.html()),
+        ("connect", ConnectCode { wrong: None, has_link: true }.html()),
+        ("connect, wrong", ConnectCode { wrong: Some(text), has_link: false }.html()),
         ("offer", offer.html()),
         (
             "offer, publishing",
@@ -151,7 +151,10 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         ("nothing connected", NothingConnected { code: "oauth_declined", has_link: true }.html()),
         ("nothing connected, unknown", NothingConnected { code: text, has_link: false }.html()),
         ("connections", connections.html()),
-        ("connections, none", Connections { done: "", accounts: &[], grants: &[], ..connections }.html()),
+        (
+            "connections, none",
+            Connections { done: "", has_link: false, accounts: &[], grants: &[], ..connections }.html(),
+        ),
         ("disconnect", Disconnect { org: "org_x", id: "con_x", name: text }.html()),
         ("choose calendars", choose.html()),
         ("choose calendars, wrong", ChooseCalendars { problem: Some(text), link: "", ..choose }.html()),
@@ -301,12 +304,12 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
     let forgot = Forgot { email: text, wrong: None, problem: None };
-    let code = |wrong| SignInCode { next: Next::Join, token: text, wrong }.html();
+    let code = |wrong| SignInCode { next: Next::Join, token: text, wrong, once: text }.html();
     let codes = [text.to_owned(), text.to_owned()];
     let url = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends";
     let begun = SecurityState::Begun { secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", url };
     let security = |state, form: Option<SecurityForm>| {
-        Security { state, wrong: form.map(|form| WrongEntry { form, problem: text }) }.html()
+        Security { state, wrong: form.map(|form| WrongEntry { form, problem: text }), once: text }.html()
     };
     let join = |state| Join { name: text, email: text, state }.html();
     let mut pages = vec![
