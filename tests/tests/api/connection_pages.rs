@@ -75,8 +75,7 @@ async fn a_user_connects_a_calendar_by_forms(#[case] database: Database) {
     pages.open(CONNECT).await.says(200, "Open your link");
     pages.sign_in(HUMAN).await;
     assert_eq!(poll(&it, &link).await["status"], "awaiting_human");
-    // A sign-in with a provider returns there.
-    pages.open(CONNECT).await.leads_to(OFFER);
+    pages.open(CONNECT).await.says(200, "Continue with the link that you opened");
     let offer = pages.open(OFFER).await.says(200, "When you are busy, and nothing else");
     for part in ["<strong>Ada</strong>", HUMAN, "Connect Google", "Connect Microsoft", " UTC</time>"] {
         assert!(offer.text.contains(part), "no {part} in {}", offer.text);
@@ -236,7 +235,7 @@ async fn a_user_manages_connections_by_forms(#[case] database: Database) {
     others.send(&revoke, &form).await.says(404, "This has been revoked already.");
 
     pages.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
-    pages.open(LIST).await.says(200, "They do not count for anybody.");
+    pages.open(LIST).await.says(200, "Your calendars do not count for anybody.");
     pages.send(&revoke, &form).await.says(404, "This has been revoked already.");
     pages.open(&act("disconnect")).await.says(200, "Everything stored about it will be deleted");
     it.is(&connection, "active").await;

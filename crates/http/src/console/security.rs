@@ -152,7 +152,7 @@ async fn refused(app: &App, actor: &Actor, form: SecurityForm, refusal: Refusal)
         Refusal::Invalid(_) if form == SecurityForm::Confirm => WRONG_FIRST_CODE.to_owned(),
         Refusal::Invalid(_) => WRONG_CODE.to_owned(),
         Refusal::PasswordRequired => NO_PASSWORD.to_owned(),
-        Refusal::SecondFactorOn | Refusal::SecondFactorOff => CHANGED.to_owned(),
+        Refusal::SecondFactorOn | Refusal::SecondFactorOff | Refusal::IdempotencyMismatch => CHANGED.to_owned(),
         Refusal::TooFast { retry_after, .. } => {
             format!("Too many wrong passwords. Try again in {}.", wait(*retry_after))
         }
