@@ -239,7 +239,7 @@ async fn a_provider_proves_a_stated_address(#[case] database: Database) {
     world.provider.claims(&json!({ "sub": "eve", "email": "eve@example.com", "email_verified": false }));
     let eve = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
     assert_eq!((&eve["user"]["email"], &eve["user"]["email_verified_at"]), (&json!("eve@example.com"), &Value::Null));
-    let mails = world.server.wait_for_mails(4).await;
+    let mails = world.server.wait_for_mails(5).await;
     assert!(
         mails.iter().any(|mail| mail.to == "eve@example.com" && mail.text.contains("/console/verify#")),
         "{mails:#?}"
