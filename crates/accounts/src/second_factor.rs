@@ -388,8 +388,8 @@ mod tests {
             bytes: [u8; 20],
             now in 10..100_000_000u64,
             seconds in 0..STEP,
-            ahead in -4..=4i64,
-            used in proptest::option::of(-4..=4i64),
+            ahead in -2..=2i64,
+            used in proptest::option::of(-2..=2i64),
         ) {
             let secret = TotpSecret::from_bytes(bytes);
             let step = now.checked_add_signed(ahead).unwrap();
