@@ -52,7 +52,7 @@ pub(super) async fn again() -> Response {
 ///
 /// # Errors
 /// Those of [`App::open_connection_link`].
-pub(super) async fn open_link(app: &App, caller: &Actor, token: &str) -> Result<wire::FollowedLink, Refusal> {
+async fn open_link(app: &App, caller: &Actor, token: &str) -> Result<wire::FollowedLink, Refusal> {
     // The key of a form belongs to the form's own effect.
     let operation = &operations::OPEN_CONNECTION_LINK;
     let request = Called { operation, idempotency: None, ..caller.request.clone() };

@@ -27,7 +27,7 @@ use crate::{
 
 /// The list, to continue on after a refused form, with the text of the link to it.
 pub(super) const TO_LIST: (&str, &str) = (CONNECTIONS, "See what is connected");
-/// The entries that the page shows at most, which is more than a user has.
+/// The entries that the page shows at most, the oldest first.
 const ALL: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// What the address of the page says.
