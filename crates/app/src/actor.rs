@@ -69,6 +69,11 @@ impl Actor {
         self
     }
 
+    /// Whether the access table admits the caller to that operation.
+    pub fn may(&self, operation: &Operation) -> bool {
+        reach::enter(&self.principal.caller(), operation.touch, operation.writes()).is_ok()
+    }
+
     /// The caller's organization.
     pub fn org(&self) -> OrgId {
         self.principal.org

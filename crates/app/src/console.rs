@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, Password, PasswordHash,
-    Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode, open_account,
+    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, Organization, Password,
+    PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode,
+    open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -300,14 +301,23 @@ impl App {
         self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::into_refusal)
     }
 
+    /// The signed-in user and the organization of the session, without what only [`Self::me`] shows.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
+    pub async fn who(&self, actor: &Actor) -> Result<(User, Organization), Refusal> {
+        let (_, user) = human(actor)?;
+        let user = self.user(user).await?;
+        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+        Ok((user, organization))
+    }
+
     /// The signed-in user and the organization of the session.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
     pub async fn me(&self, actor: &Actor) -> Result<wire::Me, Refusal> {
-        let (_, user) = human(actor)?;
-        let user = self.user(user).await?;
-        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+        let (user, organization) = self.who(actor).await?;
         let second_factor = self.has_second_factor(user.id).await?;
         Ok(wire::Me::new(&user, second_factor, &organization, role_of(actor)?))
     }
@@ -317,10 +327,9 @@ impl App {
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
     pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answered<wire::Me>, Refusal> {
-        let (_, user) = human(actor)?;
         retry_stale(|| async {
-            let before = self.user(user).await?;
-            let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let (before, organization) = self.who(actor).await?;
+            let user = before.id;
             let after = before.named(name.clone(), self.now());
             let second_factor = self.has_second_factor(user).await?;
             let me = wire::Me::new(&after, second_factor, &organization, role_of(actor)?);

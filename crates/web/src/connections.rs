@@ -3,16 +3,20 @@
 use askama::Template;
 use kalends_time::Timestamp;
 
-use crate::{connect::SignedIn, english::in_english, time::in_utc};
+use crate::{
+    english::in_english,
+    shell::{Done, Shell},
+    time::in_utc,
+};
 
 /// The list of connected accounts, and of the agents that they count for.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "connections.html")]
 pub struct Connections<'a> {
-    /// The user and the organization.
-    pub who: SignedIn<'a>,
-    /// The form that was just sent, by its name in the address of the page.
-    pub done: &'a str,
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
     /// Whether the browser keeps the token of a link that was opened before.
     pub has_link: bool,
     /// The accounts.
@@ -114,27 +118,12 @@ impl Grant {
     }
 }
 
-/// What the page says after a form was sent, by the form's name.
-const DONE: [(&str, &str); 5] = [
-    ("paused", "Paused."),
-    ("resumed", "Resumed."),
-    ("refreshing", "Refreshing. This takes a moment."),
-    ("disconnected", "Disconnected."),
-    ("revoked", "Revoked."),
-];
-
-impl Connections<'_> {
-    fn said(&self) -> Option<&'static str> {
-        DONE.into_iter().find(|(name, _)| *name == self.done).map(|(_, text)| text)
-    }
-}
-
 /// The question whether to disconnect an account.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "disconnect.html")]
 pub struct Disconnect<'a> {
-    /// The organization's identifier.
-    pub org: &'a str,
+    /// The frame.
+    pub shell: &'a Shell,
     /// The identifier of the connection.
     pub id: &'a str,
     /// The provider's name, and the account's label.

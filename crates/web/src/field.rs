@@ -1,5 +1,7 @@
 //! The fields of the console's forms.
 
+use crate::problems::Problems;
+
 /// A text field of a form of the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
@@ -31,6 +33,17 @@ const FACTOR_CODE: usize = 64;
 pub(crate) const NEW_PASSWORD: &str = "Password, 10 characters or more";
 
 impl<'a> Field<'a> {
+    /// A field with a text of at most `max` characters that a browser does not fill in.
+    pub(crate) fn text(name: &'static str, label: &'static str, value: &'a str, max: usize) -> Self {
+        let (kind, autocomplete) = ("text", "off");
+        Self { name, label, kind, value, max: Some(max), autocomplete, required: true, problem: None, focus: false }
+    }
+
+    /// The same field with its problem, if it has one.
+    pub(crate) fn checked(self, problems: &'a Problems) -> Self {
+        Self { problem: problems.of(self.name), ..self }
+    }
+
     /// The field of an email address.
     pub(crate) const fn email(value: &'a str, problem: Option<&'a str>) -> Self {
         let (name, label, kind, autocomplete) = ("email", "Email", "email", "username");
@@ -57,6 +70,45 @@ impl<'a> Field<'a> {
             focus: problem.is_some(),
         }
     }
+}
+
+/// A choice among options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Select<'a> {
+    /// The name, which is also the element's identifier.
+    pub name: &'static str,
+    /// The label.
+    pub label: &'static str,
+    /// The options.
+    pub options: &'a [Choice<'a>],
+    /// The value that is chosen.
+    pub chosen: &'a str,
+    /// What is wrong with it.
+    pub problem: Option<&'a str>,
+}
+
+/// An option of a [`Select`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice<'a> {
+    /// The value that a form sends.
+    pub value: &'a str,
+    /// The text that the user sees.
+    pub title: &'a str,
+}
+
+/// A field with several lines of text, which may be left empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Area<'a> {
+    /// The name, which is also the element's identifier.
+    pub name: &'static str,
+    /// The label.
+    pub label: &'static str,
+    /// What was typed.
+    pub value: &'a str,
+    /// The maximum number of characters.
+    pub max: usize,
+    /// What is wrong with it.
+    pub problem: Option<&'a str>,
 }
 
 /// The field for the code from a link. A script fills it in from the address of the page.

@@ -9,6 +9,7 @@
 //! [`Href`], neither of which can be a `javascript:` URL.
 
 mod accent;
+mod agents;
 pub mod assets;
 pub mod headers;
 pub mod markdown;
@@ -32,12 +33,15 @@ mod notice;
 mod overview;
 mod page;
 mod page_query;
+mod paging;
 mod password;
 mod picker;
 mod problem;
+mod problems;
 mod replies;
 mod revocation;
 mod security;
+mod shell;
 mod time;
 mod verification;
 mod zones;
@@ -45,6 +49,7 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
+pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};
@@ -52,6 +57,7 @@ pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
+pub use field::Choice;
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
@@ -62,12 +68,15 @@ pub use notice::Notice;
 pub use overview::{OtherOrganization, Overview};
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
+pub use paging::Paging;
 pub use password::{Forgot, Forgotten, PasswordSet, Reset};
 pub use picker::Picker;
 pub use problem::Problem;
+pub use problems::{NO_PROBLEMS, Problems};
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};
 pub use security::{Security, SecurityForm, SecurityState, WrongEntry};
+pub use shell::{Done, Place, Shell};
 pub use time::Month;
 pub use verification::{Verification, VerificationState};
 

@@ -3,20 +3,18 @@
 
 use askama::Template;
 
-use crate::{english::in_english, join::with_article};
+use crate::{english::in_english, join::with_article, shell::Shell};
 
 /// The first page of the console.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "overview.html")]
 pub struct Overview<'a> {
-    /// The organization's name.
-    pub organization: &'a str,
+    /// The frame.
+    pub shell: &'a Shell,
     /// Whether the organization is on the waiting list.
     pub waits: bool,
     /// The user's name.
     pub name: &'a str,
-    /// The user's address.
-    pub email: &'a str,
     /// The user's role in the organization.
     pub role: &'a str,
     /// Whether the user is asked to prove the address.

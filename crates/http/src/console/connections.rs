@@ -9,12 +9,13 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, Refusal};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, LIMIT_MAX, Page};
-use kalends_web::{Account, Connections, Disconnect, Grant, NothingConnected, SignedIn};
+use kalends_web::{Account, Connections, Disconnect, Done, Grant, NothingConnected, Place};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
     form::{OwnForm, opened_link},
+    frame::shell,
     places::CONNECTIONS,
     shown::{account, consent, page, provider_title, refused},
 };
@@ -68,7 +69,7 @@ pub(super) async fn list(
 }
 
 async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result<Response, ApiError> {
-    let me = app.me(caller).await?;
+    let shell = shell(app, caller, Place::Connections).await?;
     let connections = app.list_connections(caller, ALL).await?.data;
     let grants = app.list_grants(caller, ALL).await?.data;
     let mut names = BTreeMap::new();
@@ -95,9 +96,8 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
             }
         })
         .collect();
-    let org = me.org.id.to_string();
-    let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
-    Ok(page(StatusCode::OK, Connections { who, done, has_link, accounts: &accounts, grants: &grants }.html()))
+    let (shell, done) = (&shell, Done::named(done));
+    Ok(page(StatusCode::OK, Connections { shell, done, has_link, accounts: &accounts, grants: &grants }.html()))
 }
 
 fn shown_account(connection: wire::CalendarConnection) -> Account {
@@ -158,8 +158,8 @@ pub(super) async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Res
         Ok(connection) => connection,
         Err(refusal) => return refused(refusal, TO_LIST),
     };
-    let (org, id) = (caller.0.org().to_string(), connection.id.to_string());
-    let asks = Disconnect { org: &org, id: &id, name: &account(&connection) };
+    let shell = shell(&app, &caller.0, Place::Connections).await?;
+    let asks = Disconnect { shell: &shell, id: &connection.id.to_string(), name: &account(&connection) };
     Ok(page(StatusCode::OK, asks.html()))
 }
 

@@ -9,8 +9,10 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use kalends_accounts::{KeptToken, kept_token};
-use kalends_app::{Actor, Answer, Answered, App, Idempotency, Refusal, Repeater, Request as Called, RunningGuard};
-use kalends_kernel::{Entropy, base64url, random_bytes};
+use kalends_app::{
+    Actor, Answer, Answered, App, Idempotency, IfMatch, Refusal, Repeater, Request as Called, RunningGuard,
+};
+use kalends_kernel::{Entropy, Version, base64url, random_bytes};
 use serde::de::DeserializeOwned;
 
 use super::shown::{because_of, wait};
@@ -190,11 +192,11 @@ pub(super) async fn once<T>(
     app: &App,
     caller: &mut Actor,
     key: &str,
-    content: &str,
+    content: &[u8],
     effect: impl AsyncFnOnce(&Actor) -> Result<Answered<T>, Refusal>,
 ) -> Result<Answer, Refusal> {
     let principal = Arc::clone(&caller.principal);
-    match begin(app, &mut caller.request, Repeater::of(&principal), key, content.as_bytes()).await? {
+    match begin(app, &mut caller.request, Repeater::of(&principal), key, content).await? {
         Earlier::Answered(answer) => Ok(answer),
         Earlier::Nothing(_running) => match effect(caller).await {
             Ok(answered) => Ok(answered.answer),
@@ -228,7 +230,27 @@ pub(super) async fn begin_anonymous(
     begin(app, called, Repeater::Anonymous(&address), key, content).await
 }
 
+/// The name of the hidden field with the version that the page of the form showed.
+const VERSION: &str = "version";
+
 impl OwnForm {
+    /// [`once`], for this form with its hidden field [`ONCE`].
+    ///
+    /// # Errors
+    /// As [`once`].
+    pub(super) async fn once<T>(
+        &mut self,
+        app: &App,
+        effect: impl AsyncFnOnce(&Actor) -> Result<Answered<T>, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        once(app, &mut self.caller, self.fields.get(ONCE), &self.body, effect).await
+    }
+
+    /// Requires the version that the page of the form showed, in its hidden field [`VERSION`].
+    pub(super) fn if_match(&self) -> IfMatch {
+        IfMatch::OneOf(self.fields.get(VERSION).parse().map(Version).into_iter().collect())
+    }
+
     /// [`begin`], for the caller, with the hidden field [`ONCE`].
     ///
     /// # Errors

@@ -74,7 +74,7 @@ pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -
         return Ok(see_other(JOIN, None));
     }
     let outcome =
-        once(&app, &mut caller.0, &key, "", async |caller: &Actor| app.accept_invitation(caller, &token).await);
+        once(&app, &mut caller.0, &key, b"", async |caller: &Actor| app.accept_invitation(caller, &token).await);
     let answer = match outcome.await {
         Ok(answer) => answer,
         Err(refusal) => return refused(&app, &caller.0, refusal).await,

@@ -3,10 +3,12 @@
 //! Each of them is one of the operations, in HTML. So it passes the same entrance as the route of the API, with the same
 //! access, limits and audit.
 
+mod agents;
 mod calendars;
 mod connect;
 mod connections;
 mod form;
+mod frame;
 mod join;
 mod overview;
 mod password;
@@ -38,8 +40,11 @@ use self::places::{
 };
 use crate::reply::see_other;
 
-/// The pages and forms, each with its operation.
-const OPERATIONS: [(&str, &str, &Operation); 28] = [
+/// A page or a form: its method, the template of its route, and its operation.
+type Form = (&'static str, &'static str, &'static Operation);
+
+/// The pages and forms without a list of their own, each with its operation.
+const OPERATIONS: &[Form] = &[
     ("GET", HOME, &operations::GET_ME),
     ("POST", SIGN_IN, &operations::SIGN_IN),
     ("POST", SIGN_UP, &operations::CONSOLE_SIGN_UP),
@@ -72,9 +77,13 @@ const OPERATIONS: [(&str, &str, &Operation); 28] = [
     ("POST", REMOVE_SECOND_FACTOR, &operations::REMOVE_SECOND_FACTOR),
 ];
 
+/// All pages and forms.
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS];
+
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
-    OPERATIONS.iter().find(|(of, at, _)| (*of, *at) == (method, path)).map(|(.., operation)| *operation)
+    let mut all = ALL.iter().copied().flatten();
+    all.find(|(of, at, _)| (*of, *at) == (method, path)).map(|(.., operation)| *operation)
 }
 
 /// Whether the request is a form of one of these pages.
@@ -85,6 +94,7 @@ pub(crate) fn is_form(request: &Request) -> bool {
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
+        .merge(agents::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

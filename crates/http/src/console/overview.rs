@@ -5,10 +5,12 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
+use kalends_accounts::Waitlist;
 use kalends_app::{Actor, App, Refusal};
-use kalends_web::{Next, OtherOrganization, Overview};
+use kalends_web::{Next, OtherOrganization, Overview, Place};
 
 use super::{
+    frame::shell_of,
     places::{HOME, to_sign_in},
     shown::{TAKEN, because_of, page, wait},
 };
@@ -37,18 +39,17 @@ async fn render(
     resent: bool,
     problem: Option<&str>,
 ) -> Result<Response, ApiError> {
-    let me = app.me(actor).await?;
+    let (user, organization) = app.who(actor).await?;
     let orgs = app.own_orgs(actor).await?.orgs;
     let others = orgs.into_iter().filter(|org| !org.active);
     let others: Vec<_> =
         others.map(|own| OtherOrganization { id: own.org.id.to_string(), name: own.org.name }).collect();
     let overview = Overview {
-        organization: &me.org.name,
-        waits: me.org.is_waitlisted,
-        name: &me.user.name,
-        email: &me.user.email,
-        role: me.role,
-        asks_for_proof: app.settings().email_proof && me.user.email_verified_at.is_none(),
+        shell: &shell_of(actor, &user, &organization, Place::Home),
+        waits: organization.waitlist != Waitlist::Active,
+        name: user.name.as_str(),
+        role: actor.principal.kind.as_str(),
+        asks_for_proof: app.settings().email_proof && user.email_verified_at.is_none(),
         resent,
         problem,
         others: &others,

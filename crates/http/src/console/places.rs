@@ -27,6 +27,15 @@ pub(crate) const START_SECOND_FACTOR: &str = "/console/security/start";
 pub(crate) const CONFIRM_SECOND_FACTOR: &str = "/console/security/confirm";
 pub(crate) const RENEW_RECOVERY_CODES: &str = "/console/security/recovery-codes";
 pub(crate) const REMOVE_SECOND_FACTOR: &str = "/console/security/off";
+/// The agents.
+pub(crate) const AGENTS: &str = "/console/agents";
+/// The form that creates an agent.
+pub(crate) const NEW_AGENT: &str = "/console/agents/new";
+/// One agent, and the form that changes it.
+pub(crate) const AGENT: &str = "/console/agents/{id}";
+pub(crate) const PAUSE_AGENT: &str = "/console/agents/{id}/pause";
+pub(crate) const RESUME_AGENT: &str = "/console/agents/{id}/resume";
+pub(crate) const DECOMMISSION: &str = "/console/agents/{id}/decommission";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

@@ -105,7 +105,7 @@ async fn show_codes(
 ) -> Result<Response, ApiError> {
     let outcome = match code(request, form).await? {
         Ok(Typed { code, key }) => {
-            once(app, &mut caller.0, &key, &code, async |caller: &Actor| make(caller, &code).await).await
+            once(app, &mut caller.0, &key, code.as_bytes(), async |caller: &Actor| make(caller, &code).await).await
         }
         Err(errors) => Err(errors.into()),
     };

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::oauth::Provider;
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
-use kalends_web::{Consent, Href, Next, Problem, ProviderChoice};
+use kalends_web::{Consent, Href, Next, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 
 use crate::{
@@ -61,7 +61,8 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "audience") => {
             "These agents cannot be chosen here. Choose all agents, including future ones."
         }
-        Refusal::IdempotencyMismatch => "An earlier choice is saved already. Save again to add this one.",
+        Refusal::IdempotencyMismatch => "An earlier form is saved already. Save again to add this one.",
+        Refusal::RoleTooLow => "Your role does not allow this.",
         Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
@@ -83,18 +84,39 @@ fn sentence(message: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
+/// What a form that was refused shows: its problems, and the error for [`because_of`]. `known` are the names of its fields.
+///
+/// # Errors
+/// The refusal, if the session has ended or the server failed. These have pages of their own.
+pub(crate) fn problems(refusal: Refusal, known: &[&str]) -> Result<(Problems, ApiError), ApiError> {
+    let problems = match &refusal {
+        Refusal::Invalid(errors) => {
+            let mut problems = Problems::default();
+            for error in errors.iter() {
+                problems.add(known, &error.param, &sentence(&error.message));
+            }
+            problems
+        }
+        refusal => Problems::general(reason(refusal)),
+    };
+    Ok((problems, for_page(refusal)?))
+}
+
+/// The error of a refusal that a page can show.
+fn for_page(refusal: Refusal) -> Result<ApiError, ApiError> {
+    let error = ApiError::from(refusal);
+    let status = error.status();
+    if status.is_client_error() && status != StatusCode::UNAUTHORIZED { Ok(error) } else { Err(error) }
+}
+
 /// The page that says why a form was refused, with a link to another page.
 ///
 /// # Errors
 /// The refusal, if the session has ended or the server failed. These have pages of their own.
 pub(crate) fn refused(refusal: Refusal, to: (&'static str, &'static str)) -> Result<Response, ApiError> {
     let reason = reason(&refusal);
-    let error = ApiError::from(refusal);
-    let status = error.status();
-    if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
-        return Err(error);
-    }
-    let shown = page(status, Problem { title: "That could not be done", reason: &reason, to }.html());
+    let error = for_page(refusal)?;
+    let shown = page(error.status(), Problem { title: "That could not be done", reason: &reason, to }.html());
     Ok(because_of(error, shown))
 }
 

@@ -4,14 +4,15 @@ use kalends_bookings::{Colour, Question, QuestionType};
 use kalends_kernel::{FieldError, FieldErrors, Language, Locale};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
+use super::framed::{self, shell};
 use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
-    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, EmailsState, Forgot,
-    Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits, LinkOver,
-    Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet, Path,
-    Picker, PlanOffer, Plans, Problem, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset,
-    Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode, SignUp, SignUpGiven,
+    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
+    Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits,
+    LinkOver, Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet,
+    Path, Picker, Place, PlanOffer, Plans, Problem, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem,
+    Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode, SignUp, SignUpGiven,
     SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState, WrongEntry,
 };
 
@@ -116,7 +117,9 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     let grant =
         |audience, agents| Grant { id: "grt_x".into(), calendars: text.into(), audience, agents, created_at: at };
     let grants = [grant("all", 0), grant("all_current", 2), grant("selected", 1)];
-    let connections = Connections { who, done: "paused", has_link: true, accounts: &accounts, grants: &grants };
+    let shell = &shell(text, Place::Connections);
+    let connections =
+        Connections { shell, done: Done::named("paused"), has_link: true, accounts: &accounts, grants: &grants };
     let calendars =
         ["xcl_x", "xcl_y"].map(|id| CalendarChoice { id: id.into(), name: text.into(), is_chosen: id == "xcl_x" });
     let audiences =
@@ -153,9 +156,9 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         ("connections", connections.html()),
         (
             "connections, none",
-            Connections { done: "", has_link: false, accounts: &[], grants: &[], ..connections }.html(),
+            Connections { done: Done::default(), has_link: false, accounts: &[], grants: &[], ..connections }.html(),
         ),
-        ("disconnect", Disconnect { org: "org_x", id: "con_x", name: text }.html()),
+        ("disconnect", Disconnect { shell, id: "con_x", name: text }.html()),
         ("choose calendars", choose.html()),
         ("choose calendars, wrong", ChooseCalendars { problem: Some(text), link: "", ..choose }.html()),
         ("calendars chosen", CalendarsChosen.html()),
@@ -289,10 +292,9 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let others = [OtherOrganization { id: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".into(), name: text.into() }];
     let overview = |others: &[OtherOrganization], asks_for_proof| {
         Overview {
-            organization: text,
+            shell: &shell(text, Place::Home),
             waits: asks_for_proof,
             name: text,
-            email: text,
             role: "admin",
             asks_for_proof,
             resent: false,
@@ -401,6 +403,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("join, used", join(JoinState::Refused { reason: text, for_another: false })),
         ("joined", join(JoinState::Joined { id: text, organization: text, role: "admin" })),
     ];
+    pages.extend(framed::pages(text));
     pages.extend(connecting(text, &others));
     let address = Href::new("https://cal.example/book/kq7d").unwrap();
     let guide = Guide { page, shown, address: &address, bookable, offers: &offers[..3], limits: LIMITS };

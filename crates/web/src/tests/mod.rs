@@ -2,5 +2,6 @@
 
 mod escaping;
 mod fixture;
+mod framed;
 mod markup;
 mod picker;

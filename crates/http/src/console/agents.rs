@@ -1,0 +1,260 @@
+//! The agents of the organization, and the forms about them.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    response::Response,
+    routing::{get, post},
+};
+use http::StatusCode;
+use kalends_app::{Actor, App, IfMatch, Refusal, operations};
+use kalends_calendars::{Agent, AgentPatch, AgentStatus, AgentType, Calendar, NewAgent, Patch, ports::AgentFilter};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, Page};
+use kalends_web::{
+    AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, Done, NO_PROBLEMS,
+    NewAgentForm, Paging, Place, Problems,
+};
+use kalends_wire as wire;
+use serde::Deserialize;
+
+use super::{
+    Form,
+    form::{OwnForm, new_once, read},
+    frame::{Asked, AskedOf, needs, shell},
+    places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT},
+    shown::{because_of, page, problems, refused},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    pages::Fields,
+    reply::see_other,
+};
+
+/// The pages and forms, each with its operation.
+pub(super) const OPERATIONS: &[Form] = &[
+    ("GET", AGENTS, &operations::LIST_AGENTS),
+    ("POST", AGENTS, &operations::CREATE_AGENT),
+    ("GET", NEW_AGENT, &operations::LIST_AGENTS),
+    ("GET", AGENT, &operations::GET_AGENT),
+    ("POST", AGENT, &operations::UPDATE_AGENT),
+    ("POST", PAUSE_AGENT, &operations::UPDATE_AGENT),
+    ("POST", RESUME_AGENT, &operations::UPDATE_AGENT),
+    ("GET", DECOMMISSION, &operations::GET_AGENT),
+    ("POST", DECOMMISSION, &operations::DELETE_AGENT),
+];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route(AGENTS, get(list).post(create))
+        .route(NEW_AGENT, get(ask))
+        .route(AGENT, get(show).post(change))
+        .route(PAUSE_AGENT, post(pause).get(back))
+        .route(RESUME_AGENT, post(resume).get(back))
+        .route(DECOMMISSION, get(ask_to_decommission).post(decommission))
+}
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
+/// Why a form about an agent that has changed since had no effect.
+const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown here. Save again to \
+                       replace it with what you entered.";
+
+/// `GET /console/agents`
+async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    let asked = Asked::of(asked);
+    let listed = app.list_agents(&caller.0, AgentFilter::default(), asked.page()).await?;
+    let paging = Paging { path: AGENTS, filter: Vec::new(), page: asked.page(), total: listed.total };
+    let agents: Vec<_> = listed.data.into_iter().map(shown).collect();
+    let list = Agents {
+        shell: &shell(&app, &caller.0, Place::Agents).await?,
+        done: asked.done(),
+        may_create: caller.0.may(&operations::CREATE_AGENT),
+        agents: &agents,
+        paging: &paging,
+    };
+    Ok(page(StatusCode::OK, list.html()))
+}
+
+fn shown(agent: Agent) -> AgentShown {
+    AgentShown {
+        id: agent.id.to_string(),
+        name: agent.name,
+        kind: agent.kind.as_str(),
+        description: agent.description.unwrap_or_default(),
+        status: agent.status.as_str(),
+        version: agent.version.0,
+        created_at: agent.created_at,
+        updated_at: agent.updated_at,
+    }
+}
+
+/// `GET /console/agents/new`
+async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
+    let given = AgentGiven { name: "", kind: "ai", description: "" };
+    match needs(&caller.0, &operations::CREATE_AGENT) {
+        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, given, &NO_PROBLEMS).await?)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn new(app: &App, caller: &Actor, given: AgentGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
+    let shell = shell(app, caller, Place::Agents).await?;
+    Ok(NewAgentForm { shell: &shell, once: &new_once(app.entropy()), given, problems }.html())
+}
+
+fn typed(fields: &Fields) -> AgentGiven<'_> {
+    let given = |name| fields.get(name).trim();
+    AgentGiven { name: given("name"), kind: given("type"), description: given("description") }
+}
+
+/// The agent that the form describes.
+fn wanted(given: AgentGiven<'_>) -> Result<NewAgent, FieldErrors> {
+    let kind = AgentType::from_name(given.kind)
+        .ok_or_else(|| FieldError::new("type", "must be one of the choices; choose it again"))?;
+    let description = Some(given.description.to_owned()).filter(|text| !text.is_empty());
+    wire::CreateAgent { name: given.name.to_owned(), r#type: kind.into(), description, metadata: None }.parse()
+}
+
+/// The part of an answer that leads to the page of an agent.
+#[derive(Deserialize)]
+struct Created {
+    id: AgentId,
+}
+
+/// `POST /console/agents`
+async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = match wanted(typed(&form.fields)) {
+        Ok(new) => form.once(&app, async |caller: &Actor| app.create_agent(caller, new).await).await,
+        Err(errors) => Err(errors.into()),
+    };
+    match outcome {
+        Ok(answer) => Ok(see_other(&format!("{AGENTS}/{}?done=created", read::<Created>(&answer)?.id), None)),
+        Err(refusal) => {
+            let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
+            let text = new(&app, &form.caller, typed(&form.fields), &problems).await?;
+            let shown = page(error.status(), text);
+            Ok(because_of(error, shown))
+        }
+    }
+}
+
+/// `GET /console/agents/{id}`
+async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The page of an agent, with what was typed in a form that had no effect, and the reason.
+async fn render(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    done: Done,
+    sent: Option<(AgentGiven<'_>, &Problems)>,
+) -> Result<String, Refusal> {
+    let agent = shown(app.agent(caller, id).await?);
+    let listed = app.list_agent_calendars(caller, id, Page::default()).await?;
+    let calendar = |calendar: Calendar| CalendarShown {
+        id: calendar.id.to_string(),
+        name: calendar.name,
+        zone: calendar.zone.to_string(),
+    };
+    let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
+    let given = AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description };
+    let (given, problems) = sent.map_or((given, &NO_PROBLEMS), |sent| sent);
+    let shown = AgentPage {
+        shell: &shell(app, caller, Place::Agents).await?,
+        done,
+        may_change: caller.may(&operations::UPDATE_AGENT),
+        agent: &agent,
+        given,
+        problems,
+        calendars: &calendars,
+        calendars_total: listed.total,
+    };
+    Ok(shown.html())
+}
+
+/// `POST /console/agents/{id}`
+async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    let given = typed(&form.fields);
+    let body = wire::UpdateAgent {
+        name: Some(Some(given.name.to_owned())),
+        description: Some(Some(given.description.to_owned()).filter(|text| !text.is_empty())),
+        ..wire::UpdateAgent::default()
+    };
+    let outcome = match body.parse() {
+        Ok(patch) => app.update_agent(&form.caller, &id.0, patch, &form.if_match()).await,
+        Err(errors) => Err(errors.into()),
+    };
+    match outcome {
+        Ok(_) => Ok(after(&id.0, "saved")),
+        Err(refusal) => {
+            let stale = matches!(refusal, Refusal::Stale { .. });
+            let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
+            let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
+            match render(&app, &form.caller, &id.0, Done::default(), Some((given, &problems))).await {
+                Ok(text) => {
+                    let shown = page(error.status(), text);
+                    Ok(because_of(error, shown))
+                }
+                Err(refusal) => refused(refusal, TO_LIST),
+            }
+        }
+    }
+}
+
+fn after(id: &str, done: &str) -> Response {
+    see_other(&format!("{AGENTS}/{id}?done={done}"), None)
+}
+
+/// `POST /console/agents/{id}/pause`
+async fn pause(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = set_status(&app, &form, &id.0, AgentStatus::Paused).await;
+    outcome.map_or_else(|refusal| refused(refusal, TO_LIST), |()| Ok(after(&id.0, "paused")))
+}
+
+/// `POST /console/agents/{id}/resume`
+async fn resume(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = set_status(&app, &form, &id.0, AgentStatus::Active).await;
+    outcome.map_or_else(|refusal| refused(refusal, TO_LIST), |()| Ok(after(&id.0, "resumed")))
+}
+
+async fn set_status(app: &App, form: &OwnForm, id: &str, status: AgentStatus) -> Result<(), Refusal> {
+    let patch = AgentPatch { status: Patch::Set(status), ..AgentPatch::default() };
+    app.update_agent(&form.caller, id, patch, &IfMatch::Any).await.map(drop)
+}
+
+/// `GET /console/agents/{id}/decommission`
+async fn ask_to_decommission(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    match question(&app, &caller.0, &id.0).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
+    needs(caller, &operations::DELETE_AGENT)?;
+    let agent = app.agent(caller, id).await?;
+    let calendars = app.list_agent_calendars(caller, id, Page { limit: 1, offset: 0 }).await?.total;
+    let shell = shell(app, caller, Place::Agents).await?;
+    Ok(Decommission { shell: &shell, agent: &shown(agent), calendars }.html())
+}
+
+/// `POST /console/agents/{id}/decommission`
+async fn decommission(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    match app.delete_agent(&form.caller, &id.0, &IfMatch::Any).await {
+        Ok(_) => Ok(after(&id.0, "decommissioned")),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// Somebody reloads the address of a form about an agent.
+async fn back(id: PathOf<String>) -> Response {
+    see_other(&format!("{AGENTS}/{}", id.0), None)
+}

@@ -1,0 +1,78 @@
+//! The frame of the pages about an organization.
+
+use axum::extract::{Query, rejection::QueryRejection};
+use kalends_accounts::{Organization, User};
+use kalends_app::{
+    Actor, App, Refusal,
+    operations::{self, Operation},
+};
+use kalends_kernel::Page;
+use kalends_web::{Done, Place, Shell};
+use serde::Deserialize;
+
+/// The operation of the first page of a place.
+const fn operation(place: Place) -> &'static Operation {
+    match place {
+        Place::Home => &operations::GET_ME,
+        Place::Agents => &operations::LIST_AGENTS,
+        Place::Connections => &operations::LIST_CONNECTIONS,
+    }
+}
+
+/// The frame of a page for the caller.
+///
+/// # Errors
+/// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
+pub(super) async fn shell(app: &App, caller: &Actor, place: Place) -> Result<Shell, Refusal> {
+    let (user, organization) = app.who(caller).await?;
+    Ok(shell_of(caller, &user, &organization, place))
+}
+
+/// [`shell`], for a page that has read the user and the organization.
+pub(super) fn shell_of(caller: &Actor, user: &User, organization: &Organization, place: Place) -> Shell {
+    Shell {
+        place,
+        places: Place::ALL.iter().copied().filter(|place| caller.may(operation(*place))).collect(),
+        org: organization.id.to_string(),
+        organization: organization.name.as_str().to_owned(),
+        email: user.email.as_str().to_owned(),
+    }
+}
+
+/// Allows the page of a form to callers who may send it, so that nobody fills it in for nothing.
+///
+/// # Errors
+/// [`Refusal::RoleTooLow`].
+pub(super) fn needs(caller: &Actor, operation: &Operation) -> Result<(), Refusal> {
+    if caller.may(operation) { Ok(()) } else { Err(Refusal::RoleTooLow) }
+}
+
+/// What the address of a page says. A query that cannot be read says nothing.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    /// The form that had its effect, by its name in [`Done`].
+    #[serde(default)]
+    done: String,
+    /// The number of entries of the list on earlier pages.
+    #[serde(default)]
+    offset: u32,
+}
+
+/// The query of a page.
+pub(super) type AskedOf<T> = Result<Query<T>, QueryRejection>;
+
+impl Asked {
+    pub(super) fn of(asked: AskedOf<Self>) -> Self {
+        asked.map(|asked| asked.0).unwrap_or_default()
+    }
+
+    /// What a form did.
+    pub(super) fn done(&self) -> Done {
+        Done::named(&self.done)
+    }
+
+    /// The page of the list.
+    pub(super) fn page(&self) -> Page {
+        Page { offset: self.offset, ..Page::default() }
+    }
+}

@@ -1,0 +1,102 @@
+//! The frame of the console's pages about an organization: its name, the way to the other pages, and who is signed in.
+
+use crate::connect::SignedIn;
+
+/// A part of the console, to which the frame leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The first page.
+    Home,
+    /// The agents.
+    Agents,
+    /// The connected calendars of the user.
+    Connections,
+}
+
+impl Place {
+    /// Every place, in the order of the frame.
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections];
+
+    /// The path of its first page.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Home => "/console",
+            Self::Agents => "/console/agents",
+            Self::Connections => "/console/connections",
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Home => "Overview",
+            Self::Agents => "Agents",
+            Self::Connections => "Connected calendars",
+        }
+    }
+}
+
+/// The frame of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shell {
+    /// The place to which the page belongs.
+    pub place: Place,
+    /// The places that the user may open.
+    pub places: Vec<Place>,
+    /// The organization's identifier, which every form about the organization has.
+    pub org: String,
+    /// The organization's name.
+    pub organization: String,
+    /// The user's address.
+    pub email: String,
+}
+
+impl Shell {
+    pub(crate) fn is_at(&self, place: &Place) -> bool {
+        self.place == *place
+    }
+
+    /// The user and the organization.
+    pub(crate) fn who(&self) -> SignedIn<'_> {
+        SignedIn { org: &self.org, organization: &self.organization, email: &self.email }
+    }
+}
+
+/// What a page says after a form had its effect, by the name in its address (`?done=`).
+const DONE: &[(&str, &str)] = &[
+    ("created", "Created."),
+    ("saved", "Saved."),
+    ("paused", "Paused."),
+    ("resumed", "Resumed."),
+    ("decommissioned", "Decommissioned."),
+    ("refreshing", "Refreshing. This takes a moment."),
+    ("disconnected", "Disconnected."),
+    ("revoked", "Revoked."),
+    ("removed", "Removed."),
+    ("sent", "Sent."),
+];
+
+/// What a form did, to be said on the page that follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Done(Option<&'static str>);
+
+impl Done {
+    /// What has that name in the address of the page. Nothing is said for another name.
+    pub fn named(name: &str) -> Self {
+        Self(DONE.iter().find(|(known, _)| *known == name).map(|(_, text)| *text))
+    }
+
+    pub(crate) const fn said(self) -> Option<&'static str> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_names_are_said() {
+        assert_eq!(Done::named("saved").said(), Some("Saved."));
+        assert_eq!(Done::named("<script>").said(), None);
+    }
+}

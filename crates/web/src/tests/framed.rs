@@ -1,0 +1,36 @@
+//! Every page with the console's frame in every state, with texts chosen by the test.
+
+mod agents;
+
+use crate::{Done, Place, Problems, Shell};
+
+/// The frame of a page at that place, with every place to go to.
+pub(super) fn shell(text: &str, place: Place) -> Shell {
+    Shell {
+        place,
+        places: Place::ALL.to_vec(),
+        org: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".to_owned(),
+        organization: text.to_owned(),
+        email: text.to_owned(),
+    }
+}
+
+/// A problem of each of these fields, and one of the form.
+fn problems(fields: &[&str], text: &str) -> Problems {
+    let mut problems = Problems::general(text.to_owned());
+    for field in fields {
+        problems.add(fields, field, text);
+    }
+    problems
+}
+
+/// What every page can say after a form.
+fn done() -> Done {
+    Done::named("saved")
+}
+
+/// Every page with its name.
+pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
+    let areas = [agents::pages];
+    areas.into_iter().flat_map(|pages| pages(text)).collect()
+}
