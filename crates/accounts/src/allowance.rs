@@ -309,6 +309,11 @@ impl Allowance {
             Taken::Refused { retry_after: terms.retry_after(Some(until)) }
         }
     }
+
+    /// Whether the use that led to this state was the last one that its window holds.
+    pub fn is_used_up(&self, taken: Used) -> bool {
+        taken.count >= i64::from(self.limited.count())
+    }
 }
 
 /// The start of the next UTC day.
@@ -389,6 +394,19 @@ mod tests {
         );
         for allowance in all() {
             assert_eq!(granted(&allowance, [NOON; 60]), allowance.limited.count());
+        }
+    }
+
+    #[test]
+    fn the_last_use_of_a_window_is_known() {
+        for allowance in all() {
+            let (mut stored, mut last) = (None, Vec::new());
+            while let Taken::Granted(used) = allowance.take(stored, NOON) {
+                last.push(allowance.is_used_up(used));
+                stored = Some(used);
+            }
+            assert_eq!(last.iter().filter(|is_last| **is_last).count(), 1, "{:?}", allowance.limited);
+            assert_eq!(last.last(), Some(&true), "{:?}", allowance.limited);
         }
     }
 

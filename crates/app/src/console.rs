@@ -230,7 +230,7 @@ impl App {
         let mut codes_left = None;
         if let Some(factor) = &factor {
             let Some(code) = code else { return Err(Refusal::SecondFactorRequired(self.second_step(&user)?).into()) };
-            let used = match self.try_factor(factor, code).await? {
+            let used = match self.try_factor(&user, factor, code).await? {
                 Ok(used) => used,
                 Err(WrongCode) => {
                     self.note_failed_sign_in(request, user_id);

@@ -17,6 +17,7 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use crate::ports::Mail;
 
 mod bookings;
+mod second_factor;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub(crate) use bookings::{
     Appointment, HostLetter, Visit, asks_for_consent, asks_for_replies, booked, booking_cancelled, booking_moved,
     booking_reminder, called_off, for_host,
 };
+pub(crate) use second_factor::{recovery_code_used, second_factor_off, second_factor_on, wrong_codes_used_up};
 
 /// The frame of the HTML.
 const FRAME: &str = include_str!("../templates/letter.html");
@@ -586,61 +588,6 @@ pub(crate) fn password_was_reset(to: &Email, has_lost_keys: bool) -> Mail {
         " If this was not you, somebody else may be reading your mail: secure your mailbox, and set another password.",
     );
     Letter { subject: "Your Kalends password was set".into(), parts: vec![Part::Says(says)] }.to(to)
-}
-
-/// A user turned their second factor on.
-pub(crate) fn second_factor_on(to: &Email, console_url: &str) -> Mail {
-    Letter {
-        subject: "Your Kalends account has a second factor".into(),
-        parts: vec![
-            Part::Says(
-                "a second factor was turned on for the Kalends account with this address. From now on, a sign-in with \
-                 your password also needs a code of your authenticator app, or one of your recovery codes. If this was \
-                 not you, somebody else knows your password. Ask the operator of the server to remove the second factor, \
-                 and set another password:"
-                    .into(),
-            ),
-            Part::Link(format!("{console_url}/forgot")),
-        ],
-    }
-    .to(to)
-}
-
-/// A user turned their second factor off.
-pub(crate) fn second_factor_off(to: &Email, console_url: &str) -> Mail {
-    Letter {
-        subject: "Your Kalends account has no second factor any more".into(),
-        parts: vec![
-            Part::Says(
-                "the second factor was turned off for the Kalends account with this address. Your password alone signs \
-                 you in again, and your recovery codes no longer work. If this was not you, set another password:"
-                    .into(),
-            ),
-            Part::Link(format!("{console_url}/forgot")),
-        ],
-    }
-    .to(to)
-}
-
-/// A user signed in with a recovery code. `left` says how many are left.
-pub(crate) fn recovery_code_used(to: &Email, left: usize, console_url: &str) -> Mail {
-    Letter {
-        subject: "A Kalends recovery code was used".into(),
-        parts: vec![
-            Part::Says(
-                Words::new(
-                    "somebody signed in to the Kalends account with this address with your password and a recovery code. \
-                     The code no longer works. Recovery codes that are left: ",
-                )
-                .own(&left)
-                .and(". If this was you, you can get new ones at"),
-            ),
-            Part::Link(format!("{console_url}/security")),
-            Part::Says("If this was not you, set another password at once:".into()),
-            Part::Link(format!("{console_url}/forgot")),
-        ],
-    }
-    .to(to)
 }
 
 /// Escapes text for HTML, both between tags and in attributes.

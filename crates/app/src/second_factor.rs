@@ -18,6 +18,12 @@ use crate::{
     ports::{Mail, Verdict},
 };
 
+/// A code was wrong.
+struct WrongTry {
+    /// Whether it is the last wrong one that the user has in this hour.
+    is_last: bool,
+}
+
 /// The state of the caller's second factor.
 #[derive(Clone)]
 pub enum SecondFactorState {
@@ -118,7 +124,8 @@ impl App {
             if !factor.is_pending(self.now()) {
                 return Err(Refusal::SecondFactorOff.into());
             }
-            let step = self.try_code(id, |now| factor.check_first(code, now)).await?;
+            // Sign-ins ask for no code yet, so nobody guesses one: the last wrong one sends no email.
+            let step = self.try_code(id, |now| factor.check_first(code, now)).await?.map_err(|_| WrongCode);
             let step = self.of_caller(actor, step).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::ConfirmSecondFactor(factor.confirmed(step, self.now())));
@@ -146,8 +153,9 @@ impl App {
         let (_, id) = human(actor)?;
         let codes = RecoveryCode::generate_all(self.entropy());
         retry_stale(|| async {
+            let user = self.user(id).await?;
             let mut changes = ChangeSet::new(actor.org());
-            changes.accounts.push(self.used_by_caller(actor, id, code).await?);
+            changes.accounts.push(self.used_by_caller(actor, &user, code).await?);
             changes.accounts.push(put_codes(id, &codes));
             let answer = Answered::shows(&actor.request, wire::RecoveryCodes::new(&codes), None);
             self.commit_for(actor, None, id.to_string(), changes, answer).await
@@ -164,7 +172,7 @@ impl App {
         let (answered, user) = retry_stale(|| async {
             let user = self.user(id).await?;
             let mut changes = ChangeSet::new(actor.org());
-            changes.accounts.push(self.used_by_caller(actor, id, code).await?);
+            changes.accounts.push(self.used_by_caller(actor, &user, code).await?);
             changes.accounts.push(Change::RemoveSecondFactor(id));
             let answer = Answered::nothing(&actor.request);
             Ok((self.commit_for(actor, None, id.to_string(), changes, answer).await?, user))
@@ -188,11 +196,11 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::TooMany`] after ten wrong codes in an hour, whether or not this one is right.
-    pub(crate) async fn try_code<T: Send>(
+    async fn try_code<T: Send>(
         &self,
         user: UserId,
         check: impl FnOnce(Timestamp) -> Result<T, WrongCode> + Send,
-    ) -> Result<Result<T, WrongCode>, Refusal> {
+    ) -> Result<Result<T, WrongTry>, Refusal> {
         let (allowance, now) = (Allowance::second_factor(user), self.now());
         // Taken before the check, so that codes that are tried at once count too.
         let taken = match self.parts.store.take(&allowance, now).await? {
@@ -206,23 +214,29 @@ impl App {
         if checked.is_ok() {
             self.parts.store.give_back(&allowance, taken.until).await?;
         }
-        Ok(checked)
+        Ok(checked.map_err(|WrongCode| WrongTry { is_last: allowance.is_used_up(taken) }))
     }
 
-    /// Checks a code of a second factor that is on. A recovery code passes the limit of wrong codes, so that nobody can
-    /// lock the user out by trying codes.
+    /// Checks a code of a user's second factor that is on. A recovery code passes the limit of wrong codes, so that nobody
+    /// can lock the user out by trying codes. The last wrong code of an hour sends the user an email, since codes are asked
+    /// for only after the right password.
     ///
     /// # Errors
     /// As [`Self::try_code`].
     pub(crate) async fn try_factor(
         &self,
+        user: &User,
         factor: &SecondFactor,
         code: &str,
     ) -> Result<Result<FactorUse, WrongCode>, Refusal> {
-        match factor.recovery_code(code) {
-            Some(used) => Ok(Ok(used)),
-            None => self.try_code(factor.user, |now| factor.check(code, now)).await,
+        if let Some(used) = factor.recovery_code(code) {
+            return Ok(Ok(used));
         }
+        let tried = self.try_code(user.id, |now| factor.check(code, now)).await?;
+        if let Err(WrongTry { is_last: true }) = &tried {
+            self.report(user, letters::wrong_codes_used_up(&user.email, &self.parts.settings.console_url));
+        }
+        Ok(tried.map_err(|_| WrongCode))
     }
 
     /// The outcome of a check for a user who is signed in.
@@ -237,9 +251,9 @@ impl App {
     }
 
     /// The change that uses up a code of the caller's second factor.
-    async fn used_by_caller(&self, actor: &Actor, user: UserId, code: &str) -> Result<Change, Refusal> {
-        let factor = self.second_factor_in_force(user).await?.ok_or(Refusal::SecondFactorOff)?;
-        let used = self.of_caller(actor, self.try_factor(&factor, code).await?).await?;
+    async fn used_by_caller(&self, actor: &Actor, user: &User, code: &str) -> Result<Change, Refusal> {
+        let factor = self.second_factor_in_force(user.id).await?.ok_or(Refusal::SecondFactorOff)?;
+        let used = self.of_caller(actor, self.try_factor(user, &factor, code).await?).await?;
         Ok(Self::using(&factor, used))
     }
 

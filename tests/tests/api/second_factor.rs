@@ -19,6 +19,8 @@ const FACTOR: &str = "/v1/auth/second-factor";
 const CONFIRM: &str = "/v1/auth/second-factor/confirm";
 const CODES: &str = "/v1/auth/second-factor/recovery-codes";
 const ADA: &str = "ada@example.com";
+/// The subject of the email about too many wrong codes.
+const USED_UP: &str = "Too many wrong codes for your Kalends account";
 /// How long a code lasts, in seconds.
 const STEP: u64 = 30;
 
@@ -249,10 +251,23 @@ async fn wrong_codes_are_limited(#[case] database: Database) {
     // Nobody can guess a recovery code, so it works even then.
     session(&server, &codes[2]).await;
     caller.delete(FACTOR).json(json!({ "code": right })).await.refused(429, "rate_limit_error");
+    // The last wrong code sends one email, and the refused ones after it send none.
+    mails(&server, "A Kalends recovery code was used", 3).await;
+    let mut warned = mails(&server, USED_UP, 1).await;
+    let mail = warned.remove(0);
+    assert!(warned.is_empty() && mail.to == ADA && mail.text.contains("/console/forgot"), "{mail:?} {warned:?}");
     // A wrong password says nothing of it.
     sign_in(&server, "not the password", Some(right)).await.refused(401, "authentication_error").code("wrong_password");
     phone.later(&mut server, 3_601).await;
     session(&server, &phone.code()).await;
+    for number in 0..10 {
+        let refused = sign_in(&server, PASSWORD, Some(&wrong(number))).await;
+        refused.refused(401, "authentication_error").code("second_factor_wrong");
+    }
+    for _ in 0..2 {
+        sign_in(&server, PASSWORD, Some(right)).await.refused(429, "rate_limit_error").code("second_factor_limit");
+    }
+    assert_eq!(mails(&server, USED_UP, 2).await.len(), 2, "one for each hour");
 }
 
 #[apply(on_both)]
