@@ -105,7 +105,8 @@ impl SessionClaims {
 pub enum SessionEnd {
     /// Signing out of one session.
     SignOut(SessionId),
-    /// A change of the password: all of the user's sessions end, except `keep`.
+    /// A change of what a sign-in needs, such as the password: all of the user's sessions end, except `keep`. Emailed
+    /// tokens that set a password are void too.
     PasswordChange {
         /// The user.
         user: UserId,

@@ -2,8 +2,8 @@
 //! sign-in.
 
 use kalends_accounts::{
-    Action, Allowance, Change, FactorUse, Password, RecoveryCode, SecondFactor, SecondStep, SecondStepToken, Taken,
-    TotpSecret, User, WrongCode,
+    Action, Allowance, Change, FactorUse, Password, RecoveryCode, SecondFactor, SecondStep, SecondStepToken, SessionEnd,
+    Taken, TotpSecret, User, WrongCode,
 };
 use kalends_kernel::{FieldError, StoreError, UserId};
 use kalends_quotas::retry_after_seconds;
@@ -102,8 +102,8 @@ impl App {
         }
     }
 
-    /// Turns the caller's second factor on with the first code of the app, and returns recovery codes. An email reports
-    /// it.
+    /// Turns the caller's second factor on with the first code of the app, and returns recovery codes. All other sessions
+    /// of the caller end: they may be those of somebody who learned the password. An email reports it.
     ///
     /// # Errors
     /// [`Refusal::SecondFactorOn`]; [`Refusal::SecondFactorOff`] if none waits for its first code; [`Refusal::Invalid`]
@@ -113,7 +113,7 @@ impl App {
         actor: &Actor,
         code: &str,
     ) -> Result<Answered<wire::RecoveryCodes>, Refusal> {
-        let (_, id) = human(actor)?;
+        let (session, id) = human(actor)?;
         let codes = RecoveryCode::generate_all(self.entropy());
         let (answered, user) = retry_stale(|| async {
             let user = self.user(id).await?;
@@ -128,10 +128,13 @@ impl App {
             let step = self.try_code(id, |now| factor.check_first(code, now)).await?.map_err(|_| WrongCode);
             let step = self.of_caller(actor, step).await?;
             let mut changes = ChangeSet::new(actor.org());
-            changes.accounts.push(Change::ConfirmSecondFactor(factor.confirmed(step, self.now())));
+            let now = self.now();
+            changes.accounts.push(Change::ConfirmSecondFactor(factor.confirmed(step, now)));
             changes.accounts.push(put_codes(id, &codes));
             // A sign-in that has not seen the second factor begins again.
             changes.accounts.push(Change::RaiseUser { user: id, seen: user.version });
+            let end = SessionEnd::PasswordChange { user: id, keep: Some(session) };
+            changes.accounts.push(Change::EndSessions { end, at: now });
             let answer = Answered::shows(&actor.request, wire::RecoveryCodes::new(&codes), None);
             Ok((self.commit_for(actor, None, id.to_string(), changes, answer).await?, user))
         })

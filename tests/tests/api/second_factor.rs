@@ -140,7 +140,8 @@ async fn a_sign_in_needs_a_code(#[case] database: Database) {
         url.starts_with(&format!("otpauth://totp/Kalends:ada%40example.com?secret={secret}&issuer=Kalends")),
         "{url}"
     );
-    sign_in(&server, PASSWORD, None).await.expect(200);
+    let other = server.client(sign_in(&server, PASSWORD, None).await.expect(200)["token"].as_str().unwrap());
+    assert_eq!(has_factor(&other).await, json!(false));
     let stale = Phone::new(old["secret"].as_str().unwrap().to_owned()).code();
     first.post(CONFIRM).json(json!({ "code": stale })).await.refused(400, "validation_error").param("code");
     for wrong in ["", " ", &"1".repeat(65)] {
@@ -152,6 +153,8 @@ async fn a_sign_in_needs_a_code(#[case] database: Database) {
     first.post(CONFIRM).json(json!({ "code": confirmed })).await.refused(409, "conflict").code("second_factor_on");
     first.post(FACTOR).json(json!({ "password": PASSWORD })).await.refused(409, "conflict").code("second_factor_on");
     assert_eq!(has_factor(&first).await, json!(true));
+    // Somebody else who knew the password is signed out.
+    other.get("/v1/auth/me").await.refused(401, "authentication_error");
     mails(&server, "Your Kalends account has a second factor", 1).await;
 
     // Without the password, nobody learns that a code is needed.

@@ -12,9 +12,9 @@ pub(crate) fn second_factor_on(to: &Email, console_url: &str) -> Mail {
         parts: vec![
             Part::Says(
                 "a second factor was turned on for the Kalends account with this address. From now on, a sign-in with \
-                 your password also needs a code of your authenticator app, or one of your recovery codes. If this was \
-                 not you, somebody else knows your password. Ask the operator of the server to remove the second factor, \
-                 and set another password:"
+                 your password also needs a code of your authenticator app, or one of your recovery codes. All other \
+                 sessions have ended. If this was not you, somebody else knows your password. Ask the operator of the \
+                 server to remove the second factor, and set another password:"
                     .into(),
             ),
             Part::Link(format!("{console_url}/forgot")),

@@ -13,8 +13,8 @@ use crate::{
 ///
 /// From then on, a sign-in with your password needs a code of the app or a recovery code. A sign-in with a provider
 /// needs none. A recovery code works once. If the code is wrong, the answer is 400 with `param` `code`; after 10 wrong
-/// codes in an hour, it is 429. If no first code is awaited, the answer is 409, code `second_factor_off`. An email
-/// reports the change.
+/// codes in an hour, it is 429. If no first code is awaited, the answer is 409, code `second_factor_off`. All of your
+/// other sessions end. An email reports the change.
 #[utoipa::path(
     post,
     path = "/v1/auth/second-factor/confirm",
