@@ -25,7 +25,9 @@ pub(crate) use bookings::{
     Appointment, HostLetter, Visit, asks_for_consent, asks_for_replies, booked, booking_cancelled, booking_moved,
     booking_reminder, called_off, for_host,
 };
-pub(crate) use second_factor::{recovery_code_used, second_factor_off, second_factor_on, wrong_codes_used_up};
+pub(crate) use second_factor::{
+    recovery_code_used, recovery_codes_renewed, second_factor_off, second_factor_on, wrong_codes_used_up,
+};
 
 /// The frame of the HTML.
 const FRAME: &str = include_str!("../templates/letter.html");

@@ -102,8 +102,8 @@ impl App {
         }
     }
 
-    /// Turns the caller's second factor on with the first code of the app, and returns recovery codes. All other sessions
-    /// of the caller end: they may be those of somebody who learned the password. An email reports it.
+    /// Turns the caller's second factor on with the first code of the app, and returns recovery codes. All other
+    /// sessions of the caller end: they may be those of somebody who learned the password. An email reports it.
     ///
     /// # Errors
     /// [`Refusal::SecondFactorOn`]; [`Refusal::SecondFactorOff`] if none waits for its first code; [`Refusal::Invalid`]
@@ -143,7 +143,7 @@ impl App {
         Ok(answered)
     }
 
-    /// Replaces the caller's recovery codes.
+    /// Replaces the caller's recovery codes. An email reports it.
     ///
     /// # Errors
     /// [`Refusal::SecondFactorOff`]; [`Refusal::Invalid`] for a wrong code; [`Refusal::TooMany`] after ten of them in an
@@ -155,15 +155,17 @@ impl App {
     ) -> Result<Answered<wire::RecoveryCodes>, Refusal> {
         let (_, id) = human(actor)?;
         let codes = RecoveryCode::generate_all(self.entropy());
-        retry_stale(|| async {
+        let (answered, user) = retry_stale(|| async {
             let user = self.user(id).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(self.used_by_caller(actor, &user, code).await?);
             changes.accounts.push(put_codes(id, &codes));
             let answer = Answered::shows(&actor.request, wire::RecoveryCodes::new(&codes), None);
-            self.commit_for(actor, None, id.to_string(), changes, answer).await
+            Ok((self.commit_for(actor, None, id.to_string(), changes, answer).await?, user))
         })
-        .await
+        .await?;
+        self.report(&user, letters::recovery_codes_renewed(&user.email, &self.parts.settings.console_url));
+        Ok(answered)
     }
 
     /// Turns the caller's second factor off. An email reports it.

@@ -207,6 +207,9 @@ async fn a_recovery_code_works_once(#[case] database: Database) {
 
     // New ones void the old ones.
     let fresh = recovery_codes(&by_recovery.post(CODES).json(json!({ "code": phone.code() })).await.expect(200));
+    let mail = mails(&server, "Your Kalends account has new recovery codes", 1).await.remove(0);
+    assert!(mail.to == ADA && mail.text.contains("/console/forgot"), "{}", mail.text);
+    assert!(fresh.iter().all(|code| !mail.text.contains(code)), "{}", mail.text);
     assert!(fresh.iter().all(|code| !codes.contains(code)));
     sign_in(&server, PASSWORD, Some(&codes[1])).await.refused(401, "authentication_error").code("second_factor_wrong");
     session(&server, &fresh[1]).await;

@@ -39,6 +39,25 @@ pub(crate) fn second_factor_off(to: &Email, console_url: &str) -> Mail {
     .to(to)
 }
 
+/// A user got new recovery codes.
+pub(crate) fn recovery_codes_renewed(to: &Email, console_url: &str) -> Mail {
+    Letter {
+        subject: "Your Kalends account has new recovery codes".into(),
+        parts: vec![
+            Part::Says(
+                "new recovery codes were made for the Kalends account with this address. The earlier ones no longer \
+                 work. If this was not you, somebody else is signed in to your account. Set another password at once, \
+                 which ends all sessions:"
+                    .into(),
+            ),
+            Part::Link(format!("{console_url}/forgot")),
+            Part::Says("Then get new recovery codes at".into()),
+            Part::Link(format!("{console_url}/security")),
+        ],
+    }
+    .to(to)
+}
+
 /// A user signed in with a recovery code. `left` says how many are left.
 pub(crate) fn recovery_code_used(to: &Email, left: usize, console_url: &str) -> Mail {
     Letter {

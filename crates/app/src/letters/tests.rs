@@ -17,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 33] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 34] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -121,6 +121,7 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 33] {
         ("second-factor-on", second_factor_on(&to, "https://console.example.com")),
         ("second-factor-off", second_factor_off(&to, "https://console.example.com")),
         ("recovery-code-used", recovery_code_used(&to, 9, "https://console.example.com")),
+        ("recovery-codes-renewed", recovery_codes_renewed(&to, "https://console.example.com")),
         ("wrong-codes-used-up", wrong_codes_used_up(&to, "https://console.example.com")),
         ("proof", asks_for_proof(&user, name, verify, Timestamp::from_micros(1_800_000_000_000_000))),
         ("claim-code", claim_code(&to, name, &code)),

@@ -12,7 +12,8 @@ use crate::{
 /// Replaces your recovery codes with ten new ones.
 ///
 /// The code is one of the app, or a recovery code. If it is wrong, the answer is 400 with `param` `code`; after 10 wrong
-/// codes in an hour, it is 429. If the second factor is off, the answer is 409, code `second_factor_off`.
+/// codes in an hour, it is 429. If the second factor is off, the answer is 409, code `second_factor_off`. An email
+/// reports the change.
 #[utoipa::path(
     post,
     path = "/v1/auth/second-factor/recovery-codes",
