@@ -229,7 +229,7 @@ impl App {
         let factor = self.second_factor_in_force(user_id).await?;
         let mut codes_left = None;
         if let Some(factor) = &factor {
-            let Some(code) = code else { return Err(Refusal::SecondFactorRequired(self.second_step(&user)?).into()) };
+            let Some(code) = code else { return Err(self.ask_for_code(org, &user, rehashed).await?.into()) };
             let used = match self.try_factor(&user, factor, code).await? {
                 Ok(used) => used,
                 Err(WrongCode) => {
@@ -262,6 +262,18 @@ impl App {
             self.report(&user, letters::recovery_code_used(&user.email, left, &self.parts.settings.console_url));
         }
         Ok(SessionBegun { answered, token })
+    }
+
+    /// The refusal of a sign-in that needs a code. An outdated hash is replaced already now, because the page sends the code
+    /// without the password.
+    async fn ask_for_code(&self, org: OrgId, user: &User, rehashed: Option<PasswordHash>) -> Result<Refusal, Attempt> {
+        let Some(hash) = rehashed else { return Ok(Refusal::SecondFactorRequired(self.second_step(user)?)) };
+        let after = user.with_password(hash, self.now());
+        let step = self.second_step(&after)?;
+        let mut changes = ChangeSet::new(org);
+        changes.accounts.push(Change::UpdateUser { user: after, seen: user.version });
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+        Ok(Refusal::SecondFactorRequired(step))
     }
 
     /// Records that a wrong password or code was tried for a user. The answer does not wait for this, so that it takes as

@@ -2,8 +2,8 @@
 //! sign-in.
 
 use kalends_accounts::{
-    Action, Allowance, Change, FactorUse, Password, RecoveryCode, SecondFactor, SecondStep, SecondStepToken, SessionEnd,
-    Taken, TotpSecret, User, WrongCode,
+    Action, Allowance, Change, FactorUse, Password, RecoveryCode, SecondFactor, SecondStep, SecondStepToken,
+    SessionEnd, Taken, TotpSecret, User, WrongCode,
 };
 use kalends_kernel::{FieldError, StoreError, UserId};
 use kalends_quotas::retry_after_seconds;

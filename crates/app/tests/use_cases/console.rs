@@ -2,13 +2,15 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use kalends_accounts::{Action, Change, Email, Password, Session, SessionEnd, ports::People as _};
+use kalends_accounts::{
+    Action, Change, Email, Password, RecoveryCode, SecondFactor, Session, SessionEnd, TotpSecret, ports::People as _,
+};
 use kalends_app::{
     Actor, App, ChangeSet, Entrant, MemoryRateLimiter, Parts, Refusal, Request, SessionBegun,
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_kernel::RequestId;
+use kalends_kernel::{RequestId, UserId};
 use kalends_plans::SIGN_IN_FAILURES;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
@@ -79,6 +81,18 @@ impl Door {
         let request = Request { ip, started: now, ..self.request(&operations::SIGN_IN) };
         self.make.clock.set(now);
         self.app.sign_in(&request, &entrant(email, password)).await
+    }
+
+    /// Turns a second factor of the user on, with these recovery codes.
+    async fn turn_on(&self, user: UserId, codes: &[RecoveryCode]) {
+        let now = self.make.tick();
+        let factor = SecondFactor::begin(user, TotpSecret::generate(&self.make.entropy), now);
+        let org = self.store.memberships_of(user).await.unwrap()[0].org;
+        let changes = ChangeSet::new(org)
+            .account(Change::PutSecondFactor(factor.clone()))
+            .account(Change::ConfirmSecondFactor(factor.confirmed(1, now)))
+            .account(Change::PutRecoveryCodes { user, codes: codes.iter().map(RecoveryCode::hash).collect() });
+        self.store.commit(changes).await.unwrap();
     }
 
     async fn actor(&self, token: &str, operation: &'static Operation) -> Result<Actor, Refusal> {
@@ -309,6 +323,36 @@ async fn an_old_hash_is_replaced_at_sign_in() {
     door.passwords.outdate(false);
     door.actor(&begun.token, &operations::GET_ME).await.unwrap();
     door.sign_in("ada@example.com", PASSWORD).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_old_hash_is_replaced_at_a_sign_in_with_a_code() {
+    let door = Door::new();
+    door.sign_up("ada@example.com").await.unwrap();
+    let email = Email::parse("email", "ada@example.com").unwrap();
+    let known = async || door.store.find_user_by_email(&email).await.unwrap().unwrap();
+    let user = known().await;
+    let codes = RecoveryCode::generate_all(&door.make.entropy);
+    door.turn_on(user.id, &codes).await;
+    door.passwords.outdate(true);
+    // On the page, the code comes without the password.
+    let asked = door.sign_in("ada@example.com", PASSWORD).await;
+    let Err(Refusal::SecondFactorRequired(step)) = asked else { panic!("no code is asked for") };
+    let first = known().await.password;
+    assert_ne!(first, user.password);
+    let request = door.request(&operations::SIGN_IN);
+    let begun = door.app.finish_sign_in(&request, step.reveal(), codes[0].reveal()).await.unwrap();
+    assert_eq!(known().await.password, first);
+    door.actor(&begun.token, &operations::GET_ME).await.unwrap();
+    // A program sends both at once.
+    let both = Entrant { code: Some(codes[1].reveal().to_owned()), ..entrant("ada@example.com", PASSWORD) };
+    door.app.sign_in(&door.request(&operations::SIGN_IN), &both).await.unwrap();
+    let second = known().await.password;
+    assert_ne!(second, first);
+    door.passwords.outdate(false);
+    let asked = door.sign_in("ada@example.com", PASSWORD).await;
+    assert!(matches!(asked, Err(Refusal::SecondFactorRequired(_))));
+    assert_eq!(known().await.password, second);
 }
 
 #[tokio::test]
