@@ -85,13 +85,17 @@ impl App {
             let by = By::Request { request, key_prefix };
             changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
         }
-        changes.answer = request.idempotency.map(|idempotency| StoredAnswer {
-            scope: idempotency.scope,
-            fingerprint: idempotency.fingerprint,
-            answer: answer.clone(),
-            created_at: now,
-            expires_at: now + ANSWER_KEPT,
-        });
+        changes.answer = stored_answer(request, answer, now);
+        self.commit_changes(changes).await
+    }
+
+    /// Keeps the answer of a request that changed nothing, for its repetitions. Without an idempotency key, this commits
+    /// nothing.
+    pub(crate) async fn keep_answer(&self, actor: &Actor, answer: &Answer) -> Result<(), Attempt> {
+        let request = &actor.request;
+        let Some(stored) = stored_answer(request, answer, self.now()) else { return Ok(()) };
+        let mut changes = ChangeSet::new(actor.org());
+        (changes.request, changes.answer) = (Some(request.id), Some(stored));
         self.commit_changes(changes).await
     }
 
@@ -213,4 +217,15 @@ pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amou
         Counted::Existing => changes.guards.extend(limit.map(|limit| Guard::AtMost { metric, limit })),
         Counted::Monthly => changes.charges.push(Charge { metric, period: Period::of(now), amount, limit }),
     }
+}
+
+/// The answer to store for repetitions of a request, if it has an idempotency key.
+fn stored_answer(request: &Request, answer: &Answer, now: Timestamp) -> Option<StoredAnswer> {
+    request.idempotency.map(|idempotency| StoredAnswer {
+        scope: idempotency.scope,
+        fingerprint: idempotency.fingerprint,
+        answer: answer.clone(),
+        created_at: now,
+        expires_at: now + ANSWER_KEPT,
+    })
 }

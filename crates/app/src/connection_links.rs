@@ -195,7 +195,8 @@ impl App {
         Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
     }
 
-    /// Writes the new state of a link, unless it is unchanged.
+    /// Writes the new state of a link. If it is unchanged, nothing has happened: there is no audit entry, and at most the
+    /// answer is kept.
     async fn commit_link<T: Send>(
         &self,
         actor: &Actor,
@@ -203,11 +204,13 @@ impl App {
         link: ConnectionLink,
         answer: Answered<T>,
     ) -> Result<Answered<T>, Attempt> {
+        if link == *seen {
+            self.keep_answer(actor, &answer.answer).await?;
+            return Ok(answer);
+        }
         let (agent, id) = (link.agent, link.id.to_string());
         let mut changes = ChangeSet::new(actor.org());
-        if link != *seen {
-            changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
-        }
+        changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
         self.commit_for(actor, agent, id, changes, answer).await
     }
 }

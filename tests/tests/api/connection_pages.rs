@@ -171,6 +171,29 @@ async fn a_link_that_cannot_be_used_is_explained(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_reload_of_the_offer_changes_nothing(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    let link = it.ask().await;
+    let mut pages = signed_in(&it).await;
+    pages.send(CONNECT, &[("token", &token(&link))]).await.leads_to(OFFER);
+    let log = "/v1/audit-log?action=connection.authorize";
+    assert!(it.console.get(log).await.expect(200).data().is_empty());
+    for _ in 0..4 {
+        pages.open(OFFER).await.says(200, "Connect your calendar");
+        assert_eq!(it.console.get(log).await.expect(200).data().len(), 1, "the link was opened once");
+    }
+    // The same over the API. A repetition gets the kept answer.
+    let body = json!({ "token": token(&link) });
+    for replayed in ["", "true"] {
+        let open = it.console.post("/v1/connection-links/open").header("idempotency-key", "a");
+        let opened = open.json(body.clone()).await.expect(200);
+        assert_eq!((opened.header("idempotency-replayed"), &*opened.id()), (replayed, &*link.id()));
+    }
+    assert_eq!(it.console.get(log).await.expect(200).data().len(), 1, "the link was opened once");
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_user_manages_connections_by_forms(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let connection = it.granted(&it.google).await;
