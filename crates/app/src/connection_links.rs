@@ -146,6 +146,16 @@ impl App {
         .await
     }
 
+    /// A link that the caller has declined; `None` if the caller has not.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn declined_link(&self, actor: &Actor, id: &str) -> Result<Option<wire::FollowedLink>, Refusal> {
+        let (_, human) = human(actor)?;
+        let link = self.known_link(actor, id).await?;
+        if link.is_declined_by(human) { self.followed(actor, &link).await.map(Some) } else { Ok(None) }
+    }
+
     /// Removes up to `limit` links whose `expires_at` is more than [`LINKS_KEPT`] ago, and returns whether that was
     /// all.
     ///

@@ -267,6 +267,11 @@ fn a_link_expires_exactly_on_time() {
     assert_eq!(opened.status(last + SETUP_LASTS), LinkStatus::Expired);
     assert_eq!(opened.open(human(2), last), Err(LinkError::OtherHuman));
     assert_eq!(link.decline(human(1), NOW), Err(LinkError::NotOpened));
+    let declined = opened.decline(human(1), last).unwrap();
+    assert!(
+        !opened.is_declined_by(human(1)) && declined.is_declined_by(human(1)) && !declined.is_declined_by(human(2))
+    );
+    assert_eq!(declined.decline(human(1), last), Err(LinkError::Ended(LinkStatus::Declined)));
 }
 
 #[test]

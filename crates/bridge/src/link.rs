@@ -289,6 +289,11 @@ impl ConnectionLink {
         Ok(self.changed(LinkStatus::Declined, now))
     }
 
+    /// Whether this user has declined it.
+    pub fn is_declined_by(&self, human: UserId) -> bool {
+        self.state == LinkStatus::Declined && self.human == Some(human)
+    }
+
     /// The link after the agent cancels it.
     ///
     /// # Errors

@@ -122,6 +122,7 @@ async fn a_user_connects_a_calendar_by_forms(#[case] database: Database) {
     let known = poll(&it, &link).await;
     assert_eq!((&known["status"], &known["connection_id"]), (&json!("completed"), &json!(connection)));
     pages.open(OFFER).await.leads_to(CONNECT);
+    pages.send(DECLINE, &fields).await.says(409, "The link is completed and can no longer be used");
 }
 
 #[apply(on_both)]
@@ -160,7 +161,11 @@ async fn a_link_that_cannot_be_used_is_explained(#[case] database: Database) {
     pages.send(DECLINE, &fields[1..]).await.says(409, SWITCHED);
     pages.send(DECLINE, &[fields[0], ("link", HOSTILE)]).await.says(404, "There is no such link here.");
     assert_eq!(poll(&it, &link).await["status"], "in_progress");
-    pages.send(DECLINE, &fields).await.says(200, "Nothing was shared, and Ada is notified.");
+    // A double click.
+    for _ in 0..2 {
+        pages.send(DECLINE, &fields).await.says(200, "Nothing was shared, and Ada is notified.");
+    }
+    theirs.send(DECLINE, &fields).await.says(409, "The link is declined and can no longer be used");
     assert_eq!(poll(&it, &link).await["status"], "declined");
     assert!(!pages.cookies.contains_key(LINK_COOKIE));
     pages.send(CONNECT, &[("token", &secret)]).await.leads_to(OFFER);
@@ -251,18 +256,26 @@ async fn a_user_manages_connections_by_forms(#[case] database: Database) {
     for way in ["calendars", "disconnect"] {
         others.open(&act(way)).await.says(404, "You have no such account connected here.");
     }
-    for way in ["pause", "refresh", "reauthorize", "disconnect", "calendars"] {
+    for way in ["pause", "refresh", "reauthorize", "calendars"] {
         let fields = [form[0], ("calendar", "x"), ("audience", "all")];
         others.send(&act(way), &fields).await.says(404, "You have no such account connected here.");
     }
-    others.send(&revoke, &form).await.says(404, "This has been revoked already.");
+    // What is not there needs no removal.
+    others.send(&act("disconnect"), &form).await.leads_to("/console/connections?done=disconnected");
+    others.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
+    it.is(&connection, "active").await;
+    assert_eq!(grants(&it).await, 1);
 
-    pages.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
+    // A double click.
+    for _ in 0..2 {
+        pages.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
+    }
     pages.open(LIST).await.says(200, "Your calendars do not count for anybody.");
-    pages.send(&revoke, &form).await.says(404, "This has been revoked already.");
     pages.open(&act("disconnect")).await.says(200, "Everything stored about it will be deleted");
     it.is(&connection, "active").await;
-    pages.send(&act("disconnect"), &form).await.leads_to("/console/connections?done=disconnected");
+    for _ in 0..2 {
+        pages.send(&act("disconnect"), &form).await.leads_to("/console/connections?done=disconnected");
+    }
     pages.open(LIST).await.says(200, "No account is connected.");
     pages.send(&act("pause"), &form).await.says(404, "You have no such account connected here.");
     // A form of a session that has ended leads to the sign-in, and back to the list.

@@ -147,13 +147,17 @@ pub(super) async fn start(app: Service, provider: PathOf<String>, form: OwnForm)
 
 /// `POST /console/connect/decline`
 pub(super) async fn decline(app: Service, form: OwnForm) -> Result<Response, ApiError> {
-    match app.decline_connection_link(&form.caller, form.fields.get("link")).await {
-        Ok(declined) => {
-            let me = app.me(&form.caller).await?;
-            let asker = declined.resource.agent_name.as_deref().unwrap_or(&me.org.name);
-            after_link(&app, &form, page(StatusCode::OK, Declined { asker }.html())).await
-        }
-        Err(Refusal::Link(error)) => over(&app, &form.caller, error).await,
-        Err(refusal) => refused(refusal, TO_OFFER),
-    }
+    let link = form.fields.get("link");
+    let declined = match app.decline_connection_link(&form.caller, link).await {
+        Ok(declined) => declined.resource,
+        Err(Refusal::Link(error)) => match app.declined_link(&form.caller, link).await? {
+            // The form was sent twice.
+            Some(declined) => declined,
+            None => return over(&app, &form.caller, error).await,
+        },
+        Err(refusal) => return refused(refusal, TO_OFFER),
+    };
+    let me = app.me(&form.caller).await?;
+    let asker = declined.agent_name.as_deref().unwrap_or(&me.org.name);
+    after_link(&app, &form, page(StatusCode::OK, Declined { asker }.html())).await
 }

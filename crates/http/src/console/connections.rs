@@ -125,6 +125,14 @@ fn after<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiErro
     }
 }
 
+/// The answer to a form that removes something. What is gone may have been removed by the same form, sent twice.
+fn after_removal<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiError> {
+    match outcome {
+        Ok(_) | Err(Refusal::NotFound { .. }) => after(Ok(()), done),
+        Err(refusal) => after::<()>(Err(refusal), done),
+    }
+}
+
 /// `POST /console/connections/{id}/refresh`
 pub(super) async fn refresh(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
     after(app.ask_refresh(&form.caller, &id.0).await, "refreshing")
@@ -165,12 +173,12 @@ pub(super) async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Res
 
 /// `POST /console/connections/{id}/disconnect`
 pub(super) async fn disconnect(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    after(app.delete_connection(&form.caller, &id.0).await, "disconnected")
+    after_removal(app.delete_connection(&form.caller, &id.0).await, "disconnected")
 }
 
 /// `POST /console/grants/{id}/revoke`
 pub(super) async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    after(app.delete_grant(&form.caller, &id.0).await, "revoked")
+    after_removal(app.delete_grant(&form.caller, &id.0).await, "revoked")
 }
 
 #[cfg(test)]

@@ -68,7 +68,6 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
-        Refusal::NotFound { missing: Missing::Grant, .. } => "This has been revoked already.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",
         refusal => return sentence(&refusal.to_string()),
