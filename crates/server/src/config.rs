@@ -122,7 +122,7 @@ impl Config {
         let database = reader.read(&keys::DATABASE_URL, str::parse);
         let database_connections = reader.read(&keys::DATABASE_CONNECTIONS, values::connections);
         let migrate = reader.read(&keys::MIGRATE, values::flag);
-        let base_url = reader.optional(&keys::BASE_URL, values::web_address);
+        let base_url = reader.optional(&keys::BASE_URL, values::base_address);
         let console_url = reader.optional(&keys::CONSOLE_URL, values::web_address);
         let mail = reader.read(&keys::MAIL, |text| MailTransport::parse(text).map_err(|error| error.to_string()));
         let mail_from = reader.optional(&keys::MAIL_FROM, Sender::parse);
@@ -350,6 +350,17 @@ mod tests {
             problems[0],
             "KALENDS_LISTEN (environment): must be an IP address and a port such as 127.0.0.1:8080, got \"8080\""
         );
+    }
+
+    #[test]
+    fn a_base_url_with_a_path_is_refused() {
+        assert_eq!(
+            parse(&[("KALENDS_BASE_URL", "https://cal.example/kalends")]).unwrap_err(),
+            ["KALENDS_BASE_URL (environment): must be an http or https URL without path, user information, query or \
+              fragment (pages and redirects begin at the root), got \"https://cal.example/kalends\""]
+        );
+        let console = parse(&[("KALENDS_CONSOLE_URL", "https://cal.example/console/")]).unwrap();
+        assert_eq!(console.console_url("x"), "https://cal.example/console", "a console of your own may have a path");
     }
 
     #[test]

@@ -233,6 +233,7 @@ async fn a_bad_configuration_is_reported_in_one_line(#[case] database: Database)
     let server = Server::start(database).await;
     for (key, value) in [
         ("KALENDS_LISTEN", "nowhere"),
+        ("KALENDS_BASE_URL", "https://calendar.example.com/kalends"),
         ("KALENDS_DATABASE_URL", "mysql://localhost/x"),
         ("KALENDS_MASTER_KEY", "short"),
         ("KALENDS_CLOCK_OFFSET_SECONDS", "soon"),

@@ -74,7 +74,7 @@ keys! {
     BASE_URL, Plain, Default::Derived(|text_of| {
         text_of(&LISTEN).parse().map_or_else(|_| String::new(), super::values::address_url)
     }),
-        "The public URL of the service, as callers reach it.";
+        "The public URL of the service, as callers reach it: scheme, host and port, without a path.";
     CONSOLE_URL, Plain, Default::Derived(|text_of| format!("{}/console", text_of(&BASE_URL))),
         "The URL of the console, where users sign in.";
     MAIL, Address, Default::Text("file"),

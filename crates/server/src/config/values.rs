@@ -64,6 +64,17 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
     if plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(wrong()) }
 }
 
+/// The http or https URL of the service, without a trailing slash. It has no path.
+pub(super) fn base_address(text: &str) -> Result<String, String> {
+    let wrong = || {
+        "must be an http or https URL without path, user information, query or fragment (pages and redirects begin at \
+         the root)"
+            .to_owned()
+    };
+    let address = web_address(text).map_err(|_| wrong())?;
+    if Url::parse(&address).is_ok_and(|url| url.path() == "/") { Ok(address) } else { Err(wrong()) }
+}
+
 /// An origin, as browsers write it.
 pub(super) fn origin(text: &str) -> Result<String, String> {
     let wrong = || "must be comma-separated origins (scheme, host and port) such as https://app.example".to_owned();
@@ -366,6 +377,26 @@ mod tests {
     #[case("https://cal.example/?a=b", Err(()))]
     fn web_addresses_are_normalized(#[case] text: &str, #[case] read: Result<&str, ()>) {
         assert_eq!(web_address(text).map_err(|_| ()), read.map(str::to_owned));
+    }
+
+    #[rstest]
+    #[case("https://cal.example", Some("https://cal.example"))]
+    #[case(" https://Cal.example:443/ ", Some("https://cal.example"))]
+    #[case("http://127.0.0.1:8080/", Some("http://127.0.0.1:8080"))]
+    #[case("http://[::1]:8080", Some("http://[::1]:8080"))]
+    #[case("https://cal.example/base", None)]
+    #[case("https://cal.example/base/", None)]
+    #[case("https://cal.example/%20", None)]
+    #[case("https://cal.example?a=b", None)]
+    #[case("https://cal.example/?", None)]
+    #[case("https://cal.example/#top", None)]
+    #[case("https://ada@cal.example", None)]
+    #[case("https://ada:secret@cal.example", None)]
+    #[case("cal.example", None)]
+    #[case("ftp://cal.example", None)]
+    #[case("", None)]
+    fn the_base_address_has_no_path(#[case] text: &str, #[case] read: Option<&str>) {
+        assert_eq!(base_address(text).ok().as_deref(), read);
     }
 
     #[rstest]
