@@ -40,6 +40,8 @@ pub struct Settings {
     pub console_url: String,
     /// The terms now in force.
     pub terms: Terms,
+    /// The operator's text of the terms, in Markdown. Without it, the page of the terms has no text.
+    pub terms_text: Option<String>,
     /// The rates per client address for requests that need no key.
     pub ip_limits: IpLimits,
     /// The limits on email to people outside the organization.

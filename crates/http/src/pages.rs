@@ -16,7 +16,7 @@ use kalends_app::{App, Missing, Refusal};
 use kalends_kernel::{ClaimId, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
-    Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Problem, Reader, Revocation, RevocationState, Terms,
+    Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Problem, Prose, Reader, Revocation, RevocationState, Terms,
     Verification, VerificationState, headers,
 };
 use url::form_urlencoded;
@@ -151,7 +151,7 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// The page of the terms. It links to the operator's own page, if there is one.
+/// The page of the terms. It shows the operator's text and links to the operator's own page, if there are any.
 const TERMS: &str = "/terms";
 
 /// Marks an answer that is complete, whatever its status, so that the error envelope does not replace it.
@@ -169,10 +169,17 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         tagline,
         includes: display_features,
     });
-    let home = Home { terms: text.clone(), offers: offers.clone() };
+    let terms_text = settings.terms_text.as_deref().map(Prose::read);
+    let terms = Terms {
+        version: &settings.terms.version,
+        effective_at: settings.terms.effective_at,
+        text: text.clone(),
+        body: terms_text.as_ref(),
+    };
+    let home = Home { terms: text, offers: offers.clone() };
     let pages = [
         ("/", home.html()),
-        (TERMS, Terms { version: &settings.terms.version, effective_at: settings.terms.effective_at, text }.html()),
+        (TERMS, terms.html()),
         ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];

@@ -60,6 +60,8 @@ pub struct Config {
     /// Whether organizations that accepted another version, or none, are notified.
     pub terms_material: bool,
     terms_url: Option<String>,
+    /// The operator's text of the terms, in Markdown.
+    pub terms_text: Option<String>,
     /// The date from which those terms apply.
     pub terms_effective_at: CivilDate,
     /// The plan of organizations that sign up by themselves, once their email address is verified.
@@ -133,6 +135,7 @@ impl Config {
         let terms_version = reader.read(&keys::TERMS_VERSION, values::terms_version);
         let terms_material = reader.read(&keys::TERMS_MATERIAL, values::flag);
         let terms_url = reader.optional(&keys::TERMS_URL, values::web_address);
+        let terms_text = reader.optional(&keys::TERMS_FILE, values::terms_text);
         let terms_effective_at = reader.read(&keys::TERMS_EFFECTIVE_AT, values::date);
         let sign_up_plan = reader.read(&keys::SIGNUP_PLAN, values::sign_up_plan);
         let sign_ups = reader.read(&keys::SIGNUP, values::sign_ups);
@@ -175,6 +178,7 @@ impl Config {
                 terms_version: terms_version?,
                 terms_material: terms_material?,
                 terms_url,
+                terms_text,
                 terms_effective_at: terms_effective_at?,
                 sign_up_plan: sign_up_plan?,
                 sign_ups: sign_ups?,
@@ -350,6 +354,14 @@ mod tests {
             problems[0],
             "KALENDS_LISTEN (environment): must be an IP address and a port such as 127.0.0.1:8080, got \"8080\""
         );
+    }
+
+    #[test]
+    fn a_file_of_terms_that_cannot_be_read_is_named() {
+        let problems = parse(&[("KALENDS_TERMS_FILE", "nowhere/terms.md")]).unwrap_err();
+        let begins = "KALENDS_TERMS_FILE (environment): must be a file that the server can read (";
+        assert!(problems.len() == 1 && problems[0].starts_with(begins), "{problems:?}");
+        assert!(problems[0].ends_with("), got \"nowhere/terms.md\""), "{problems:?}");
     }
 
     #[test]

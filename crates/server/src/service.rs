@@ -59,6 +59,7 @@ impl Service {
                 url: config.terms_url(&base_url),
                 material: config.terms_material,
             },
+            terms_text: config.terms_text.clone(),
             ip_limits: config.ip_limits,
             cors_origins: config.cors_origins.clone(),
             mail_limits: config.mail_limits,

@@ -93,6 +93,7 @@ pub fn settings() -> Settings {
             url: "http://localhost/terms".into(),
             material: false,
         },
+        terms_text: None,
         cors_origins: Vec::new(),
         admin_token: None,
         sign_up_plan: Plan::Free,

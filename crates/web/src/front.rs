@@ -4,7 +4,11 @@
 use askama::Template;
 use kalends_time::CivilDate;
 
-use crate::{english::in_english, link::Href};
+use crate::{
+    english::in_english,
+    link::Href,
+    prose::{Piece, Prose},
+};
 
 /// The first page of a server.
 #[derive(Debug, Clone, Template)]
@@ -16,7 +20,7 @@ pub struct Home {
     pub offers: Option<Href>,
 }
 
-/// The terms of service. The operator's own page, if there is one, has their text.
+/// The terms of service, with the operator's text or a link to it, if there is one.
 #[derive(Debug, Clone, Template)]
 #[template(path = "terms.html")]
 pub struct Terms<'a> {
@@ -24,8 +28,10 @@ pub struct Terms<'a> {
     pub version: &'a str,
     /// The day on which it took effect.
     pub effective_at: CivilDate,
-    /// The operator's page with the text; `None` if the operator has published none.
+    /// The operator's page with the text; `None` if there is no such page.
     pub text: Option<Href>,
+    /// The text itself; `None` if the operator has published none here.
+    pub body: Option<&'a Prose>,
 }
 
 /// The plans.

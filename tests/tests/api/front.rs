@@ -122,6 +122,19 @@ async fn the_operator_s_own_pages_are_linked() {
     assert!(plans.contains(&escaped) && !plans.contains("ask the operator"), "{plans}");
 }
 
+#[tokio::test]
+async fn the_operator_s_own_terms_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("terms.md");
+    std::fs::write(&file, "# Scope\n\nBe *kind* <script>alert(1)</script>.\n").unwrap();
+    let server = Server::start_with(Sqlite, &[("KALENDS_TERMS_FILE", file.to_str().unwrap())]).await;
+    let terms = open(&server, "/terms").await.page(200);
+    let text = "<h2>Scope</h2><p>Be <em>kind</em> &#60;script&#62;alert(1)&#60;/script&#62;.</p>";
+    assert!(terms.contains(text) && terms.contains("2026-01-01"), "{terms}");
+    assert!(!terms.contains("has not published") && !terms.contains("<script>alert"), "{terms}");
+    assert!(open(&server, "/").await.page(200).contains("href=\"/terms\""));
+}
+
 /// Sends the form of the page.
 async fn send(server: &Server, claim: &str, code: &str) -> Seen {
     let encoded: String = code.bytes().map(|byte| format!("%{byte:02X}")).collect();

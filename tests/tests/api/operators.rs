@@ -194,6 +194,7 @@ async fn the_configuration_is_listed_without_secrets(#[case] database: Database)
         "KALENDS_TERMS_VERSION",
         "KALENDS_TERMS_MATERIAL",
         "KALENDS_TERMS_URL",
+        "KALENDS_TERMS_FILE",
         "KALENDS_TERMS_EFFECTIVE_AT",
         "KALENDS_EGRESS_ALLOW",
         "KALENDS_IP_LIMITS",

@@ -93,6 +93,8 @@ keys! {
         "Whether answers announce this version to organizations that have not accepted it.";
     TERMS_URL, Plain, Default::Derived(|text_of| format!("{}/terms", text_of(&BASE_URL))),
         "The URL of the terms of service.";
+    TERMS_FILE, Plain, Default::Unset("/terms has no text"),
+        "A file with the text of your terms, in Markdown or plain text, at most 64 KiB, for the page /terms. If the text changes, set another KALENDS_TERMS_VERSION.";
     TERMS_EFFECTIVE_AT, Plain, Default::Derived(|text_of| {
         let version = text_of(&TERMS_VERSION);
         if super::values::date(&version).is_ok() { version } else { "2026-01-01".to_owned() }

@@ -2,6 +2,8 @@
 //! never quote the value: the caller knows whether it may be shown.
 
 use std::{
+    fs::File,
+    io::Read as _,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     num::NonZeroUsize,
     path::PathBuf,
@@ -31,6 +33,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 const KEY: usize = 32;
 /// The maximum length of a page's address, in characters.
 const PAGE_MAX: usize = 2_000;
+/// The maximum size of the text of the terms, in bytes.
+const TERMS_MAX: u64 = 64 * 1024;
 /// The minimum length of a token, in characters.
 const TOKEN: usize = 16;
 /// The most seconds by which the clock can be shifted: about a century.
@@ -146,6 +150,21 @@ pub(super) fn terms_version(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_graphic());
     if fits { Ok(text.to_owned()) } else { Err("must be 1 to 64 visible ASCII characters".to_owned()) }
+}
+
+/// The text of the terms, from the file at this path.
+pub(super) fn terms_text(path: &str) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(TERMS_MAX + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("must be a file that the server can read ({error})"))?;
+    let fits = u64::try_from(bytes.len()).is_ok_and(|size| size <= TERMS_MAX);
+    if !fits {
+        return Err(format!("must be a file of at most {} KiB", TERMS_MAX / 1024));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "must be a file of UTF-8 text".to_owned())?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() { Err("must be a file that is not empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// A log filter.
@@ -461,6 +480,28 @@ mod tests {
         assert!(session_key("AQEB").is_err() && session_key("not base64").is_err());
         assert!(admin_token("0123456789abcdef").is_ok());
         assert!(admin_token("short").is_err() && admin_token("0123456789abc def").is_err());
+    }
+
+    #[test]
+    fn the_terms_are_a_small_text_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("terms.md");
+        let path = file.to_str().unwrap();
+        let of = |bytes: &[u8]| {
+            std::fs::write(&file, bytes).unwrap();
+            terms_text(path)
+        };
+        let full = "x".repeat(64 * 1024);
+        assert_eq!(of("\u{feff}# Terms\n".as_bytes()), Ok("# Terms\n".to_owned()));
+        assert_eq!(of(full.as_bytes()), Ok(full.clone()));
+        assert_eq!(of(format!("{full}x").as_bytes()), Err("must be a file of at most 64 KiB".to_owned()));
+        assert_eq!(of(b"caf\xe9"), Err("must be a file of UTF-8 text".to_owned()));
+        assert_eq!(of(b" \n"), Err("must be a file that is not empty".to_owned()));
+        for missing in [folder.path().to_str().unwrap(), &format!("{path}.old")] {
+            assert!(
+                terms_text(missing).is_err_and(|wrong| wrong.starts_with("must be a file that the server can read ("))
+            );
+        }
     }
 
     #[test]

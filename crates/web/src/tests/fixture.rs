@@ -11,12 +11,16 @@ use crate::{
     ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
     Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits,
     LinkOver, Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet,
-    Path, Picker, Place, PlanOffer, Plans, Problem, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem,
-    Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode, SignUp, SignUpGiven,
-    SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState, WrongEntry,
+    Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
+    ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode,
+    SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
+    WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
+
+/// The operator's text of the terms.
+const TERMS: &str = "# Scope\n\n1. *One*\n2. **Two** and `three` <b>\n\n> [Docs](/docs/)\n\n---\n\nA  \nB\n\n    c\n";
 
 /// The colour of every booking page.
 pub(super) const ACCENT: Colour = Colour([0x10, 0x2a, 0x6b]);
@@ -263,7 +267,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         recorded: false,
         reader,
     };
-    let terms = Terms { version: text, effective_at: now.utc_date(), text: None };
+    let prose = Prose::read(TERMS);
+    let terms = Terms { version: text, effective_at: now.utc_date(), text: None, body: None };
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
     let providers = [ProviderChoice { name: "google", title: "Google" }];
@@ -357,6 +362,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("home", Home { terms: None, offers: None }.html()),
         ("home, linked", Home { terms: Some(href.clone()), offers: Some(href.clone()) }.html()),
         ("terms", terms.html()),
+        ("terms, with their text", Terms { body: Some(&prose), ..terms.clone() }.html()),
         ("terms, published", Terms { text: Some(href.clone()), ..terms }.html()),
         ("plans", plans.html()),
         ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),

@@ -20,7 +20,7 @@ impl Tag {
     }
 }
 
-const VOID: &[&str] = &["meta", "link", "input"];
+const VOID: &[&str] = &["meta", "link", "input", "br", "hr"];
 
 /// Reads a page: its tags in order, and its unescaped text. Panics if tags are not balanced, an attribute is not
 /// quoted or is repeated, or a `<` or `&` is neither markup nor an escape.
