@@ -14,6 +14,7 @@ fn on_both(#[case] database: kalends_e2e::Database) {}
 mod account_end;
 mod accounts;
 mod addresses;
+mod agent_pages;
 mod agents;
 mod attendees_by_the_rule;
 mod audit_actions;
