@@ -47,7 +47,7 @@ pub struct ProviderChoice<'a> {
 
 impl ProviderChoice<'_> {
     /// The address at which a user begins to sign in with the provider. New users accept `terms`.
-    fn address(&self, next: Next, terms: Option<&str>) -> String {
+    fn address(&self, next: Next<'_>, terms: Option<&str>) -> String {
         let page = next.return_to();
         let parameters = [("return_to", page.as_ref()), ("tos_version", terms.as_ref())];
         let given: Vec<_> = parameters
@@ -63,7 +63,7 @@ impl ProviderChoice<'_> {
 #[template(path = "sign_in.html")]
 pub struct SignIn<'a> {
     /// What the user continues to.
-    pub next: Next,
+    pub next: Next<'a>,
     /// The address that was typed.
     pub email: &'a str,
     /// Why the user is not signed in.
@@ -88,7 +88,7 @@ impl SignIn<'_> {
         match self.next {
             Next::Join => "Sign in to join",
             Next::Connect => "Sign in to connect your calendar",
-            Next::Home | Next::Connections | Next::Plans => "Sign in",
+            Next::Home | Next::Connections | Next::Plans | Next::Page(_) => "Sign in",
         }
     }
 
@@ -97,7 +97,7 @@ impl SignIn<'_> {
         match self.next {
             Next::Join => Some(INVITED),
             Next::Connect => Some("You must be a member of the organization whose agents ask for your calendar."),
-            Next::Home | Next::Connections | Next::Plans => None,
+            Next::Home | Next::Connections | Next::Plans | Next::Page(_) => None,
         }
     }
 
@@ -112,7 +112,7 @@ impl SignIn<'_> {
 #[template(path = "sign_in_code.html")]
 pub struct SignInCode<'a> {
     /// What the user continues to.
-    pub next: Next,
+    pub next: Next<'a>,
     /// The token that continues the sign-in.
     pub token: &'a str,
     /// What is wrong with the code.
@@ -151,7 +151,7 @@ const INVITED: &str = "Use the address that received the invitation.";
 #[template(path = "sign_up.html")]
 pub struct SignUp<'a> {
     /// What the user continues to.
-    pub next: Next,
+    pub next: Next<'a>,
     /// The random key of the form. If the form is sent twice, it still makes one account.
     pub once: &'a str,
     /// Whether this person can sign up.
@@ -228,7 +228,7 @@ impl SignUp<'_> {
 #[template(path = "signed_up.html")]
 pub struct SignedUp<'a> {
     /// What the user continues to.
-    pub next: Next,
+    pub next: Next<'a>,
     /// The organization's name.
     pub organization: &'a str,
     /// The key.
@@ -242,7 +242,7 @@ impl SignedUp<'_> {
         match self.next {
             Next::Join => "Join the organization that invited you",
             Next::Connect => "Connect your calendar",
-            Next::Home | Next::Connections | Next::Plans => "Go to the console",
+            Next::Home | Next::Connections | Next::Plans | Next::Page(_) => "Go to the console",
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The pages of the console to which signing in or up leads.
 
+use crate::link::with;
+
 /// A page of the console to which signing in or up leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Next {
+pub enum Next<'a> {
     /// The first page.
     #[default]
     Home,
@@ -14,37 +16,51 @@ pub enum Next {
     Join,
     /// The plans.
     Plans,
+    /// Any other page: its path and query, as [`Next::of`] checked them.
+    Page(&'a str),
 }
 
-impl Next {
-    /// Every page.
-    pub const ALL: [Self; 5] = [Self::Home, Self::Connect, Self::Connections, Self::Join, Self::Plans];
+/// The path below which the pages of the console are.
+const BELOW: &str = "/console/";
+/// The maximum length of the path and query of a page, in bytes.
+const MAX: usize = 500;
 
-    /// The path.
-    pub const fn path(self) -> &'static str {
+impl<'a> Next<'a> {
+    /// Every page with a text of its own for those who sign in.
+    const ALL: [Self; 5] = [Self::Home, Self::Connect, Self::Connections, Self::Join, Self::Plans];
+
+    /// The path, with the query of the page.
+    pub const fn path(self) -> &'a str {
         match self {
             Self::Home => "/console",
             Self::Connect => "/console/connect/offer",
             Self::Connections => "/console/connections",
             Self::Join => "/console/join",
             Self::Plans => "/console/plans",
+            Self::Page(path) => path,
         }
     }
 
-    /// The page with that path; the first page if there is none. So an address cannot lead the user elsewhere.
-    pub fn of(path: &str) -> Self {
+    /// The page with that path and query; the first page if it is not one of the console. So an address cannot lead the
+    /// user elsewhere.
+    pub fn of(path: &'a str) -> Self {
         // A provider returns the browser to this page, which leads to the one with the offer.
         if path == "/console/connect" {
             return Self::Connect;
         }
-        Self::ALL.into_iter().find(|next| next.path() == path).unwrap_or_default()
+        if let Some(known) = Self::ALL.into_iter().find(|next| next.path() == path) {
+            return known;
+        }
+        let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/?=&%:+".contains(&byte);
+        let is_page = path.starts_with(BELOW) && path.len() <= MAX && path.bytes().all(is_safe);
+        if is_page && !path.contains("..") { Self::Page(path) } else { Self::Home }
     }
 
     /// The address of the sign-in or sign-up at `path` that leads here.
     pub(crate) fn after(self, path: &str) -> String {
         match self {
             Self::Home => path.to_owned(),
-            next => format!("{path}?next={}", next.path()),
+            next => with(path, &[("next", &next.path())]),
         }
     }
 
@@ -54,7 +70,44 @@ impl Next {
             Self::Connect => Some("connect"),
             Self::Connections => Some("connections"),
             Self::Join => Some("join"),
-            Self::Home | Self::Plans => None,
+            Self::Home | Self::Plans | Self::Page(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::home("/console", Next::Home)]
+    #[case::nothing("", Next::Home)]
+    #[case::known("/console/plans", Next::Plans)]
+    #[case::provider("/console/connect", Next::Connect)]
+    #[case::page("/console/agents/agt_x", Next::Page("/console/agents/agt_x"))]
+    #[case::query("/console/agents?offset=50&kind=a%26b", Next::Page("/console/agents?offset=50&kind=a%26b"))]
+    #[case::elsewhere("https://evil.example/console/agents", Next::Home)]
+    #[case::other_host("//evil.example/console/", Next::Home)]
+    #[case::beside("/consoles", Next::Home)]
+    #[case::outside("/console/../v1/agents", Next::Home)]
+    #[case::backslash("/console/\\evil.example", Next::Home)]
+    #[case::line("/console/agents\r\nset-cookie: a=b", Next::Home)]
+    #[case::quote("/console/\"><script>", Next::Home)]
+    fn only_pages_of_the_console_follow(#[case] path: &str, #[case] next: Next<'_>) {
+        assert_eq!(Next::of(path), next);
+    }
+
+    #[test]
+    fn a_long_address_is_not_kept() {
+        assert_eq!(Next::of(&format!("/console/{}", "a".repeat(MAX))), Next::Home);
+    }
+
+    #[test]
+    fn the_page_is_one_parameter() {
+        let next = Next::of("/console/agents?offset=50&x=1");
+        assert_eq!(next.after("/console/sign-up"), "/console/sign-up?next=/console/agents%3Foffset%3D50%26x%3D1");
+        assert_eq!(Next::Home.after("/console/sign-up"), "/console/sign-up");
     }
 }

@@ -40,7 +40,8 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
 
     let form = pages.open(NEW).await.says(200, "Create the agent");
     let (org, once) = (hidden(&form.text, "org"), hidden(&form.text, "once"));
-    let fields = |name, kind, about| [("org", &*org), ("once", &*once), ("name", name), ("type", kind), ("description", about)];
+    let fields =
+        |name, kind, about| [("org", &*org), ("once", &*once), ("name", name), ("type", kind), ("description", about)];
     let blank = pages.send(LIST, &fields(" ", "human", HOSTILE)).await;
     let blank = blank.says(400, "aria-invalid=\"true\" aria-describedby=\"name-problem\"");
     assert!(blank.text.contains(&escaped(HOSTILE)), "what was typed stays: {}", blank.text);

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::{
     claims::text,
     connecting::{Connecting, HUMAN, path_of, token},
+    console::PASSWORD,
     members::member,
     on_both,
     pages::{HOSTILE, Pages, Seen, hidden},
@@ -280,5 +281,10 @@ async fn a_user_manages_connections_by_forms(#[case] database: Database) {
     pages.send(&act("pause"), &form).await.says(404, "You have no such account connected here.");
     // A form of a session that has ended leads to the sign-in, and back to the list.
     pages.send("/console/sign-out", &[]).await;
-    pages.send(&act("pause"), &form).await.leads_to("/console/sign-in?next=%2Fconsole%2Fconnections");
+    let sign_in = pages.send(&act("pause"), &form).await.location;
+    assert!(sign_in.starts_with("/console/sign-in?next=%2Fconsole%2Fconnections%2F"), "{sign_in}");
+    let next = act("pause");
+    let entered = [("email", HUMAN), ("password", PASSWORD), ("next", &*next)];
+    pages.send("/console/sign-in", &entered).await.leads_to(&next);
+    pages.open(&next).await.leads_to(LIST);
 }

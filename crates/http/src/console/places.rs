@@ -54,15 +54,14 @@ pub(crate) const RESUME: &str = "/console/connections/{id}/resume";
 pub(crate) const REAUTHORIZE: &str = "/console/connections/{id}/reauthorize";
 pub(crate) const REVOKE: &str = "/console/grants/{id}/revoke";
 
-/// Pages below another one, with the page on which a user continues after signing in.
-const BELOW: [(&str, Next); 2] = [("/console/connect/", Next::Connect), ("/console/connections/", Next::Connections)];
-
-/// The answer to somebody who is not signed in: the page on which they sign in. It leads back to
-/// `path`, if that is one of [`Next`] or below it.
+/// The answer to somebody who is not signed in: the page on which they sign in. It leads back to the page that they
+/// opened.
 pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {
+    // The forms of the offer lead back to it.
+    let (path, query) = if path.starts_with("/console/connect/") { (OFFER, None) } else { (path, query) };
+    let whole = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
     let mut to = form_urlencoded::Serializer::new(String::new());
-    let below = BELOW.into_iter().find(|(page, _)| path.starts_with(page));
-    let next = below.map_or_else(|| Next::of(path), |(_, next)| next);
+    let next = Next::of(&whole);
     if next != Next::Home {
         to.append_pair("next", next.path());
     }

@@ -34,7 +34,7 @@ pub(crate) fn providers(app: &App) -> Vec<ProviderChoice<'_>> {
 
 /// Whether the page at which a user signs in or up offers to sign up. `invitation` is the token of the invitation that
 /// the user has opened, which may or may not be valid.
-pub(crate) fn admits(app: &App, next: Next, invitation: Option<&str>) -> bool {
+pub(crate) fn admits(app: &App, next: Next<'_>, invitation: Option<&str>) -> bool {
     let sign_ups = app.settings().sign_ups;
     sign_ups.admits(false) || sign_ups.admits(next == Next::Join && invitation.is_some())
 }

@@ -50,7 +50,7 @@ fn render(app: &App, status: StatusCode, shown: SignIn<'_>) -> Response {
 }
 
 /// The page that asks for the code after the password was right. `token` continues the sign-in.
-fn ask_for_code(app: &App, status: StatusCode, next: Next, token: &str, wrong: Option<&str>) -> Response {
+fn ask_for_code(app: &App, status: StatusCode, next: Next<'_>, token: &str, wrong: Option<&str>) -> Response {
     page(status, SignInCode { next, token, wrong, once: &new_once(app.entropy()) }.html())
 }
 

@@ -41,7 +41,8 @@ pub(super) struct Asked {
 
 /// `GET /console/sign-up`
 pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<Asked>, QueryRejection>) -> Response {
-    let next = Next::of(&asked.map(|asked| asked.0).unwrap_or_default().next);
+    let asked = asked.map(|asked| asked.0).unwrap_or_default();
+    let next = Next::of(&asked.next);
     let is_open = admits(&app, next, opened_invitation(&headers).as_deref());
     let form = Form { app: &app, next, is_open };
     form.render(StatusCode::OK, &SignUpGiven::default(), None, &[])
@@ -52,7 +53,7 @@ pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<A
 struct Form<'a> {
     app: &'a App,
     /// What the person continues to.
-    next: Next,
+    next: Next<'a>,
     /// Whether the person may be able to sign up.
     is_open: bool,
 }
@@ -125,7 +126,7 @@ struct MadeUser {
 }
 
 /// The page that shows the key. A form that is sent twice gets it twice, but only the first answer begins a session.
-fn signed_up(app: &App, next: Next, answer: &Answer) -> Result<Response, ApiError> {
+fn signed_up(app: &App, next: Next<'_>, answer: &Answer) -> Result<Response, ApiError> {
     let made: Made = read(answer)?;
     let asks = app.settings().email_proof && made.user.email_verified_at.is_none();
     let asked = Some(&*made.user.email).filter(|_| asks);
