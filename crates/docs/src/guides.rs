@@ -84,6 +84,7 @@ guides! {
     Use "use/webhooks" "docs/use/webhooks.md";
     Use "use/changes" "docs/use/changes.md";
     Use "use/ical" "docs/use/ical.md";
+    Use "use/console" "docs/use/console.md";
     Use "use/human-calendars" "docs/use/human-calendars.md";
     Use "use/tools" "docs/use/tools.md";
     Use "use/keys" "docs/use/keys.md";
