@@ -3,19 +3,17 @@
 //! The link has its token in the fragment, which no browser sends. A form takes it from there, and a cookie keeps it
 //! while the user signs in and consents.
 
-use std::sync::Arc;
-
 use axum::{extract::Request, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_accounts::KeptToken;
-use kalends_app::{Actor, App, Refusal, Request as Called, operations};
+use kalends_app::{Actor, App, Refusal, operations};
 use kalends_bridge::LinkError;
 use kalends_kernel::{LIMIT_MAX, Page};
 use kalends_web::{ConnectCode, Declined, LinkOver, Offer, OtherOrganization, SignedIn, UnknownLink, UsableAccount};
 use kalends_wire as wire;
 
 use super::{
-    form::{OwnForm, keep_token, opened_link},
+    form::{OwnForm, caller_of, keep_token, opened_link},
     places::{CONNECT, OFFER},
     shown::{account, because_of, consent, page, provider_title, reason, refused},
 };
@@ -53,10 +51,7 @@ pub(super) async fn again() -> Response {
 /// # Errors
 /// Those of [`App::open_connection_link`].
 async fn open_link(app: &App, caller: &Actor, token: &str) -> Result<wire::FollowedLink, Refusal> {
-    // The key of a form belongs to the form's own effect.
-    let operation = &operations::OPEN_CONNECTION_LINK;
-    let request = Called { operation, idempotency: None, ..caller.request.clone() };
-    let opener = Actor::enter(Arc::clone(&caller.principal), request)?;
+    let opener = caller_of(&operations::OPEN_CONNECTION_LINK, caller)?;
     let token = wire::OpenConnectionLink { token: token.to_owned() }.parse()?;
     Ok(app.open_connection_link(&opener, &token).await?.resource)
 }

@@ -11,6 +11,7 @@ use http::{HeaderMap, header};
 use kalends_accounts::{KeptToken, kept_token};
 use kalends_app::{
     Actor, Answer, Answered, App, Idempotency, IfMatch, Refusal, Repeater, Request as Called, RunningGuard,
+    operations::Operation,
 };
 use kalends_kernel::{Entropy, Version, base64url, random_bytes};
 use serde::de::DeserializeOwned;
@@ -129,6 +130,16 @@ pub(super) async fn keep_token(
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let typed = fields.get("token").trim();
     Ok(cookies(app).keep(token, &mailed_code(typed)).ok_or_else(|| typed.to_owned()))
+}
+
+/// The same caller in another operation, which a page does in addition to its own. The key of a form belongs to the form's
+/// own effect, so it is left out.
+///
+/// # Errors
+/// Those of [`Actor::enter`].
+pub(super) fn caller_of(operation: &'static Operation, caller: &Actor) -> Result<Actor, Refusal> {
+    let request = Called { operation, idempotency: None, ..caller.request.clone() };
+    Actor::enter(Arc::clone(&caller.principal), request)
 }
 
 /// The name of the hidden field with the key of a form that must have only one effect.
