@@ -14,8 +14,9 @@ use crate::{
 
 /// The fields of the form of an agent.
 pub const AGENT_FIELDS: [&str; 3] = ["name", "type", "description"];
-/// The maximum lengths of a name and a description, in characters.
-const NAME: usize = 255;
+/// The maximum length of the name of an agent or a calendar, in characters.
+pub(crate) const NAME: usize = 255;
+/// The maximum length of a description, in characters.
 const DESCRIPTION: usize = 5_000;
 
 const KINDS: [Choice<'static>; 3] = [

@@ -25,7 +25,7 @@ pub struct Asset {
 }
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -36,6 +36,7 @@ pub static ALL: LazyLock<[Asset; 4]> = LazyLock::new(|| {
         asset("booking", "js", "text/javascript; charset=utf-8", include_str!("../assets/booking.js")),
         asset("booking", "svg", "image/svg+xml", ICON),
         asset("code", "js", "text/javascript; charset=utf-8", include_str!("../assets/code.js")),
+        asset("zone", "js", "text/javascript; charset=utf-8", include_str!("../assets/zone.js")),
     ]
 });
 
@@ -65,6 +66,10 @@ pub(crate) fn icon() -> String {
 
 pub(crate) fn code_script() -> String {
     ALL[3].path()
+}
+
+pub(crate) fn zone_script() -> String {
+    ALL[4].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

@@ -238,6 +238,11 @@ pub struct SignedUp<'a> {
 }
 
 impl SignedUp<'_> {
+    /// Whether the user came for nothing but the organization, which has no agents yet.
+    fn is_first(&self) -> bool {
+        self.next == Next::Home
+    }
+
     const fn go(&self) -> &'static str {
         match self.next {
             Next::Join => "Join the organization that invited you",

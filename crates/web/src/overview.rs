@@ -17,6 +17,8 @@ pub struct Overview<'a> {
     pub name: &'a str,
     /// The user's role in the organization.
     pub role: &'a str,
+    /// Whether the page leads to the form that creates the first agent.
+    pub offers_first_agent: bool,
     /// Whether the user is asked to prove the address.
     pub asks_for_proof: bool,
     /// Whether another email has just been sent.

@@ -159,6 +159,24 @@ pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
     std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(REGIONS.iter().map(group)).collect()
 }
 
+/// The field in which a form asks for a zone. Its name is `timezone`.
+pub(crate) struct ZoneField<'a> {
+    pub(crate) groups: Vec<Group>,
+    /// Whether a script chooses the zone of the browser.
+    pub(crate) follows_browser: bool,
+    /// What is wrong with it.
+    pub(crate) problem: Option<&'a str>,
+}
+
+impl<'a> ZoneField<'a> {
+    /// The field with the zone that was sent, and the offsets at that time. If nothing was sent yet, UTC is chosen, and a
+    /// script chooses the browser's zone instead.
+    pub(crate) fn new(sent: Option<&str>, at: Timestamp, problem: Option<&'a str>) -> Self {
+        let zone = sent.and_then(|name| name.parse::<Zone>().ok()).unwrap_or(Zone::UTC);
+        Self { groups: choices(zone, zone, at), follows_browser: sent.is_none(), problem }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,6 +204,16 @@ mod tests {
             let chosen: Vec<&str> =
                 groups.iter().flat_map(|group| &group.zones).filter(|one| one.chosen).map(|one| one.name).collect();
             assert_eq!(chosen, [zone]);
+        }
+    }
+
+    #[test]
+    fn a_field_keeps_what_was_sent() {
+        for (sent, chosen) in [(None, "UTC"), (Some("Europe/Vaduz"), "Europe/Vaduz"), (Some("Mars"), "UTC")] {
+            let field = ZoneField::new(sent, at(), None);
+            let zones = field.groups.iter().flat_map(|group| &group.zones);
+            let chosen_ones: Vec<&str> = zones.filter(|one| one.chosen).map(|one| one.name).collect();
+            assert_eq!((chosen_ones, field.follows_browser), (vec![chosen], sent.is_none()));
         }
     }
 

@@ -7,9 +7,11 @@ mod agents;
 mod calendars;
 mod connect;
 mod connections;
+mod first_run;
 mod form;
 mod frame;
 mod join;
+mod new_calendar;
 mod overview;
 mod password;
 pub(crate) mod places;
@@ -78,7 +80,7 @@ const OPERATIONS: &[Form] = &[
 ];
 
 /// All pages and forms.
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS, new_calendar::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -95,6 +97,8 @@ pub(crate) fn is_form(request: &Request) -> bool {
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .merge(agents::routes())
+        .merge(first_run::routes())
+        .merge(new_calendar::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -10,6 +10,7 @@ use kalends_app::{Actor, App, Refusal};
 use kalends_web::{Next, OtherOrganization, Overview, Place};
 
 use super::{
+    first_run,
     frame::shell_of,
     places::{HOME, to_sign_in},
     shown::{TAKEN, because_of, page, wait},
@@ -49,6 +50,7 @@ async fn render(
         waits: organization.waitlist != Waitlist::Active,
         name: user.name.as_str(),
         role: actor.principal.kind.as_str(),
+        offers_first_agent: first_run::is_offered(app, actor).await?,
         asks_for_proof: app.settings().email_proof && user.email_verified_at.is_none(),
         resent,
         problem,

@@ -36,6 +36,12 @@ pub(crate) const AGENT: &str = "/console/agents/{id}";
 pub(crate) const PAUSE_AGENT: &str = "/console/agents/{id}/pause";
 pub(crate) const RESUME_AGENT: &str = "/console/agents/{id}/resume";
 pub(crate) const DECOMMISSION: &str = "/console/agents/{id}/decommission";
+/// The form that creates a calendar of an agent.
+pub(crate) const NEW_CALENDAR: &str = "/console/agents/{id}/calendars/new";
+/// The form that creates the first agent, with a calendar and a key.
+pub(crate) const FIRST_RUN: &str = "/console/start";
+/// The form that creates a test event.
+pub(crate) const TEST_EVENT: &str = "/console/start/test";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

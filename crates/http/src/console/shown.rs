@@ -67,6 +67,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
+        Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",

@@ -1,6 +1,7 @@
 //! Every page with the console's frame in every state, with texts chosen by the test.
 
 mod agents;
+mod first_run;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -31,6 +32,6 @@ fn done() -> Done {
 
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
-    let areas = [agents::pages];
+    let areas = [agents::pages, first_run::pages];
     areas.into_iter().flat_map(|pages| pages(text)).collect()
 }

@@ -1,0 +1,53 @@
+//! What a user copies to connect an agent: the configuration of an MCP client, and a command.
+//!
+//! Addresses, keys and identifiers have no character that JSON or a shell would need escaped.
+
+use kalends_time::Timestamp;
+
+/// The configuration with which an MCP client reaches the server at `base_url` with that key, as JSON.
+pub(crate) fn mcp_configuration(base_url: &str, key: &str) -> String {
+    format!(
+        r#"{{
+  "mcpServers": {{
+    "kalends": {{
+      "url": "{base_url}/mcp",
+      "headers": {{ "Authorization": "Bearer {key}" }}
+    }}
+  }}
+}}"#
+    )
+}
+
+/// The command for a shell that creates an event from `start` to `end` in that calendar.
+pub(crate) fn event_command(base_url: &str, key: &str, calendar: &str, (start, end): (Timestamp, Timestamp)) -> String {
+    format!(
+        r#"curl "{base_url}/v1/calendars/{calendar}/events" \
+  --header "Authorization: Bearer {key}" \
+  --header "Content-Type: application/json" \
+  --data '{{"title": "First event", "start_time": "{start}", "end_time": "{end}"}}'"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_shows_the_same_configuration() {
+        let documented = include_str!("../../../docs/use/tools.md");
+        let configuration = mcp_configuration("https://kalends.example", "svc_ak_...");
+        assert!(documented.contains(&configuration), "docs/use/tools.md must contain:\n{configuration}");
+        serde_json::from_str::<serde_json::Value>(&configuration).unwrap();
+    }
+
+    #[test]
+    fn the_command_sends_an_event() {
+        let times = ("2026-03-03T09:00:00Z".parse().unwrap(), "2026-03-03T09:30:00Z".parse().unwrap());
+        let command = event_command("https://kalends.example", "svc_ak_x", "cal_x", times);
+        assert!(command.starts_with("curl \"https://kalends.example/v1/calendars/cal_x/events\" \\\n"), "{command}");
+        let (_, body) = command.split_once("--data '").unwrap();
+        let body: serde_json::Value = serde_json::from_str(body.strip_suffix('\'').unwrap()).unwrap();
+        assert_eq!(body["start_time"], "2026-03-03T09:00:00Z");
+        assert_eq!(body["end_time"], "2026-03-03T09:30:00Z");
+    }
+}
