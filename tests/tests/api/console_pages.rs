@@ -430,6 +430,9 @@ async fn signs_up(server: &Server, browser: &Browser, is_narrow: bool) {
     browser.headed("Welcome to Kalends").await;
     fits().await;
     browser.click("a.primary").await;
+    browser.headed("Set up your first agent").await;
+    fits().await;
+    browser.click("form[action='/console/start'] a.quiet").await;
     browser.headed("Ada").await;
     fits().await;
     browser.click("form[action='/console/verify/resend'] button").await;

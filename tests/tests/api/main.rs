@@ -56,6 +56,8 @@ mod event_times;
 mod events;
 mod feed;
 mod fields;
+mod first_run_browser;
+mod first_run_pages;
 mod fixtures;
 mod front;
 mod guest_reminders_by_the_rule;
