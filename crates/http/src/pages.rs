@@ -94,7 +94,8 @@ impl Wanted {
 
     /// Renders the page for an error. `base_url` is the address of the server.
     pub(crate) fn render(&self, error: &ApiError, request: RequestId, base_url: &str) -> Response {
-        if let (Kind::Console, ApiError::Refused(Refusal::NotSignedIn)) = (self.kind, error) {
+        let is_nobody = matches!(error, ApiError::Refused(Refusal::NotSignedIn | Refusal::Unauthorized));
+        if self.kind == Kind::Console && is_nobody {
             return to_sign_in(&self.path, self.query.as_deref());
         }
         if matches!(error, ApiError::Switched) {

@@ -22,6 +22,8 @@ pub enum Next<'a> {
 
 /// The path below which the pages of the console are.
 const BELOW: &str = "/console/";
+/// What the paths begin with on which a user signs in, up and out.
+const ENTRY: &str = "/console/sign-";
 /// The maximum length of the path and query of a page, in bytes.
 const MAX: usize = 500;
 
@@ -51,9 +53,7 @@ impl<'a> Next<'a> {
         if let Some(known) = Self::ALL.into_iter().find(|next| next.path() == path) {
             return known;
         }
-        let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/?=&%:+".contains(&byte);
-        let is_page = path.starts_with(BELOW) && path.len() <= MAX && path.bytes().all(is_safe);
-        if is_page && !path.contains("..") { Self::Page(path) } else { Self::Home }
+        if is_page(path) { Self::Page(path) } else { Self::Home }
     }
 
     /// The address of the sign-in or sign-up at `path` that leads here.
@@ -75,6 +75,18 @@ impl<'a> Next<'a> {
     }
 }
 
+/// Whether the path and query are those of a page of the console that a user may continue on. A browser reads `..` and
+/// `%2e` in a path as the way up, so a path has no dots and no escapes.
+fn is_page(address: &str) -> bool {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    path.starts_with(BELOW)
+        && !path.starts_with(ENTRY)
+        && path.bytes().all(|byte| is_plain(byte) || byte == b'/')
+        && query.bytes().all(|byte| is_plain(byte) || b".~=&%:+/".contains(&byte))
+        && address.len() <= MAX
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -92,6 +104,8 @@ mod tests {
     #[case::other_host("//evil.example/console/", Next::Home)]
     #[case::beside("/consoles", Next::Home)]
     #[case::outside("/console/../v1/agents", Next::Home)]
+    #[case::escaped("/console/%2e%2e/v1/agents", Next::Home)]
+    #[case::out("/console/sign-out", Next::Home)]
     #[case::backslash("/console/\\evil.example", Next::Home)]
     #[case::line("/console/agents\r\nset-cookie: a=b", Next::Home)]
     #[case::quote("/console/\"><script>", Next::Home)]

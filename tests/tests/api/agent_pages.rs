@@ -121,8 +121,7 @@ async fn each_role_sees_what_it_may_do(#[case] database: Database) {
         pages.sign_in(&human.email).await;
         pages.send(&format!("/console/orgs/{}/switch", ada.org), &[("next", LIST)]).await;
         let (list, page) = (pages.open(LIST).await, pages.open(&shown).await.says(200, "Scout"));
-        let org = hidden(&page.text, "org");
-        let fields = [("org", &*org), ("once", "a-key-that-nobody-guesses"), ("name", role), ("type", "ai")];
+        let fields = [("org", &*ada.org), ("once", "a-key-that-nobody-guesses"), ("name", role), ("type", "ai")];
         let (new, created) = (pages.open(NEW).await, pages.send(LIST, &fields).await);
         let asked = pages.open(&format!("{shown}/decommission")).await;
         let paused = pages.send(&format!("{shown}/pause"), &fields[..1]).await;
@@ -153,7 +152,7 @@ async fn a_long_list_has_pages(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let owner = server.client(&ada.token);
-    server.cli(&["org", "set-plan", &ada.org, "scale"]).await.succeeded();
+    server.cli(&["org", "set-plan", &ada.org, "custom"]).await.succeeded();
     for number in 0..51 {
         let body = json!({ "name": format!("Agent {number:02}"), "type": "resource" });
         owner.post("/v1/agents").json(body).await.expect(201);

@@ -247,7 +247,7 @@ async fn a_role_decides_who_sets_up_agents_and_calendars(#[case] database: Datab
     on_plan(&server, &ada, "pro", json!({})).await;
     let owner = server.client(&ada.token);
     let mut nobody = Pages::new(&server);
-    nobody.open(START).await.leads_to("/console/sign-in");
+    nobody.open(START).await.leads_to("/console/sign-in?next=%2Fconsole%2Fstart");
     let switch = format!("/console/orgs/{}/switch", ada.org);
     for (email, role) in [("bob@example.com", "admin"), ("eve@example.com", "member"), ("joan@example.com", "viewer")] {
         let (human, _) = member(&server, &owner, email, role).await;
@@ -269,7 +269,8 @@ async fn a_role_decides_who_sets_up_agents_and_calendars(#[case] database: Datab
 
     let agent = fixtures::agent(&owner).await;
     let path = format!("/console/agents/{agent}/calendars/new");
-    nobody.open(&path).await.leads_to("/console/sign-in");
+    let sign_in = format!("/console/sign-in?next={}", path.replace('/', "%2F"));
+    nobody.open(&path).await.leads_to(&sign_in);
     let fields = [("org", &*ada.org), ("once", ""), ("name", "Work"), ("timezone", "UTC")];
     for (email, status) in [("eve@example.com", 303), ("joan@example.com", 403)] {
         let mut pages = Pages::new(&server);
