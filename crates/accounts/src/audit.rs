@@ -61,8 +61,8 @@ actions! {
     KeyDelete = "key.delete",
     /// An organization's key was replaced.
     KeyRegenerate = "key.regenerate",
-    /// An organization was verified, claimed, put on another plan, put on the waiting list or admitted from it, or it
-    /// accepted terms.
+    /// An organization was renamed, verified, claimed, put on another plan, put on the waiting list or admitted from it,
+    /// or it accepted terms.
     OrgUpdate = "org.update",
     /// An account was deleted.
     AccountDelete = "account.delete",

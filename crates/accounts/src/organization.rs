@@ -147,6 +147,12 @@ impl Organization {
         Ok(organization)
     }
 
+    /// The organization with another name.
+    #[must_use]
+    pub fn named(&self, name: OrgName) -> Self {
+        Self { name, version: self.version.next(), ..self.clone() }
+    }
+
     /// The organization with only its version raised, so that only one of several concurrent replacements of its keys
     /// succeeds.
     #[must_use]

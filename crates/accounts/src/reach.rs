@@ -142,7 +142,7 @@ pub enum Touch {
     Account,
     /// The organization's members and invitations.
     Members,
-    /// What a user does for the organization as a whole: accepting terms, and exporting everything.
+    /// What a user does for the organization as a whole: renaming it, accepting terms, and exporting everything.
     Administration,
     /// Creating keys from the console.
     ConsoleKeys,
@@ -194,7 +194,7 @@ impl Touch {
             Self::Common => "usage, feedback",
             Self::Account => "console: the user's own account",
             Self::Members => "console: members",
-            Self::Administration => "console: terms, export",
+            Self::Administration => "console: name, terms, export",
             Self::ConsoleKeys => "console: keys",
             Self::Deletion => "console: deletion of the organization",
             Self::Admin => "admin routes",

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, Organization, Password,
-    PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode,
+    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName, Organization,
+    Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode,
     open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
@@ -420,6 +420,23 @@ impl App {
             }
         }
         Ok(wire::OwnOrgs { orgs })
+    }
+
+    /// Renames the organization of the session. If two requests rename it at the same time, the later name stays.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the organization has just been deleted.
+    pub async fn update_org(&self, actor: &Actor, name: OrgName) -> Result<Answered<wire::Org>, Refusal> {
+        retry_stale(|| async {
+            let before = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let seen = before.version;
+            let organization = before.named(name.clone());
+            let answer = Answered::shows(&actor.request, wire::Org::from(&organization), None);
+            let mut changes = ChangeSet::new(actor.org());
+            changes.accounts.push(Change::UpdateOrganization { organization, seen });
+            self.commit_for(actor, None, actor.org().to_string(), changes, answer).await
+        })
+        .await
     }
 
     /// Switches the caller's session to another organization that they belong to. The audit log of that organization records

@@ -184,6 +184,7 @@ operations! {
     DELETE_MEMBER = "deleteMember" "DELETE" "/v1/auth/members/{id}" 204 Account MemberDelete;
     ACCEPT_INVITATION = "acceptInvitation" "POST" "/v1/auth/invitations/accept" 200 Account MemberJoin;
 
+    UPDATE_ORG = "updateOrg" "PATCH" "/v1/auth/org" 200 Administration OrgUpdate;
     ACCEPT_TERMS_IN_CONSOLE = "acceptTermsInConsole" "PATCH" "/v1/auth/terms" 200 Administration OrgUpdate;
     EXPORT = "exportAccount" "GET" "/v1/auth/export" 200 Administration;
     DELETE_ACCOUNT = "deleteAccount" "DELETE" "/v1/auth/account" 204 Deletion AccountDelete;

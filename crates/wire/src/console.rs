@@ -222,6 +222,17 @@ pub struct UpdateMe {
     pub name: Given<String>,
 }
 
+/// The fields of an organization that a PATCH can change.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "name": "Analytical Engines" }))]
+pub struct UpdateOrg {
+    /// The organization's new name, 1-255 characters.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
+    pub name: Given<String>,
+}
+
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct User {

@@ -87,7 +87,7 @@ pub use connections::{
 pub use console::{
     ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,
     PasswordForgotten, ProofResent, RecoveryCodes, RegeneratedKey, ResetPassword, SecondFactorCode,
-    SecondFactorStarted, SignIn, SignedIn, StartSecondFactor, UpdateMe, User, VerifyEmail,
+    SecondFactorStarted, SignIn, SignedIn, StartSecondFactor, UpdateMe, UpdateOrg, User, VerifyEmail,
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};

@@ -85,6 +85,14 @@ async fn bounds_at_a_user_s_changes(#[case] database: Database) {
             refused(answer, "name", length);
         }
     }
+    for (length, accepted) in [(0, false), (256, false), (1, true), (255, true)] {
+        let answer = server.client(&token).patch("/v1/auth/org").json(json!({ "name": long(length) })).await;
+        if accepted {
+            assert_eq!(answer.expect(200)["name"], long(length));
+        } else {
+            refused(answer, "name", length);
+        }
+    }
 }
 
 #[apply(on_both)]

@@ -58,6 +58,32 @@ async fn a_user_accepts_the_terms(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_user_renames_the_organization(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let session = server.client(&ada.token);
+    let rename = |body: serde_json::Value| session.patch("/v1/auth/org").json(body);
+    for (body, param) in [
+        (json!({}), "body"),
+        (json!({ "name": null }), "name"),
+        (json!({ "name": " " }), "name"),
+        (json!({ "name": "x", "plan": "pro" }), "plan"),
+    ] {
+        rename(body).await.refused(400, "validation_error").param(param);
+    }
+    server.client(&ada.key).patch("/v1/auth/org").json(json!({ "name": "x" })).await.refused(401, "authentication_error");
+    let renamed = rename(json!({ "name": "Difference" })).await.expect(200);
+    has_exactly(&renamed.json, &["id", "name", "plan", "is_waitlisted", "created_at"]);
+    let me = session.get(ME).await.expect(200);
+    assert_eq!((&renamed.json, &me["org"]["name"]), (&me["org"], &json!("Difference")));
+    let log = session.get("/v1/audit-log?action=org.update").await.expect(200);
+    let entry = &log.data()[0];
+    assert_eq!((log.data().len(), &entry["path"]), (1, &json!("/v1/auth/org")));
+    assert_eq!((&entry["resource"], &entry["actor_key_prefix"]), (&json!(ada.org), &json!(ada.user[..20])));
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_user_exports_their_organization(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;

@@ -129,6 +129,7 @@ fn ruled(operation: &str) -> About {
         | "initiateClaim"
         | "verifyClaim"
         | "listClaims"
+        | "updateOrg"
         | "acceptTermsInConsole"
         | "exportAccount"
         | "deleteAccount"
@@ -571,6 +572,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "signIn" => json!({ "email": HUMAN, "password": PASSWORD }),
         "mcp" => json!({ "jsonrpc": "2.0", "id": number, "method": "tools/list" }),
         "updateMe" => json!({ "name": "Grace" }),
+        "updateOrg" => json!({ "name": "Engines" }),
         "startSecondFactor" => json!({ "password": PASSWORD }),
         "confirmSecondFactor" | "renewRecoveryCodes" | "removeSecondFactor" => json!({ "code": "123456" }),
         "changePassword" => json!({ "current_password": PASSWORD, "new_password": "a new password" }),
@@ -705,7 +707,8 @@ fn least(operation: &Operation) -> Role {
     match operation.id.as_str() {
         _ if [About::Public, About::Operator, About::Tools].contains(&about) => Role::Viewer,
         "deleteAccount" => Role::Owner,
-        "acceptTermsInConsole"
+        "updateOrg"
+        | "acceptTermsInConsole"
         | "exportAccount"
         | "regenerateKey"
         | "createScopedKeyFromConsole"

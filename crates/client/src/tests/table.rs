@@ -36,6 +36,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "updateMember",
             "deleteMember",
             "acceptInvitation",
+            "updateOrg",
             "acceptTermsInConsole",
             "exportAccount",
             "deleteAccount",

@@ -10,7 +10,7 @@ use kalends_time::Timestamp;
 
 use super::{
     ChangePassword, ConsoleSignUp, EmailVerified, ForgotPassword, Me, Org, RecoveryCodes, ResetPassword,
-    SecondFactorCode, SecondFactorStarted, SignIn, StartSecondFactor, UpdateMe, User, VerifyEmail,
+    SecondFactorCode, SecondFactorStarted, SignIn, StartSecondFactor, UpdateMe, UpdateOrg, User, VerifyEmail,
 };
 use crate::patch::{nothing_to_change, set};
 
@@ -173,6 +173,19 @@ impl UpdateMe {
     /// If the field is missing or invalid.
     pub fn parse(self) -> Result<UserName, FieldErrors> {
         match set("name", self.name, |name: String| UserName::parse("name", &name))? {
+            Patch::Set(name) => Ok(name),
+            Patch::Keep => Err(nothing_to_change("name").into()),
+        }
+    }
+}
+
+impl UpdateOrg {
+    /// Returns the new name.
+    ///
+    /// # Errors
+    /// If the field is missing or invalid.
+    pub fn parse(self) -> Result<OrgName, FieldErrors> {
+        match set("name", self.name, |name: String| OrgName::parse("name", &name))? {
             Patch::Set(name) => Ok(name),
             Patch::Keep => Err(nothing_to_change("name").into()),
         }

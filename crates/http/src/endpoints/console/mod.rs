@@ -20,6 +20,7 @@ mod sign_up;
 mod start_second_factor;
 mod switch_org;
 mod update_me;
+mod update_org;
 mod verify_email;
 
 use utoipa_axum::routes;
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(renew_recovery_codes::renew_recovery_codes))
         .routes(routes!(orgs::orgs))
         .routes(routes!(switch_org::switch_org))
+        .routes(routes!(update_org::update_org))
         .routes(routes!(accept_terms::accept_terms))
         .routes(routes!(export::export))
         .routes(routes!(delete_account::delete_account))

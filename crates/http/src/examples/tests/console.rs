@@ -54,6 +54,8 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let mail = story.last_mail().await;
     let refusal = mail.split_once("/revoke#").unwrap().1.split_whitespace().next().unwrap();
     story.ask(&op::REVOKE_CLAIM).of(&claim).send(json!({ "revocation_token": refusal })).record().await;
+    let body = json!({ "name": "Harvard Observatory" });
+    story.ask(&op::UPDATE_ORG).by(&token).send(body).record().await;
 
     // A day later, nobody has objected to the claim on Scout's organization.
     story.chapter("2026-03-03T12:30:00Z");
