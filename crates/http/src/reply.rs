@@ -4,9 +4,10 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
+use futures::{StreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::SessionCookies;
-use kalends_app::{Answer, Answered, App, ConsentBegun, SessionBegun, etag};
+use kalends_app::{Answer, Answered, App, ConsentBegun, Export, SessionBegun, etag};
 use kalends_kernel::Version;
 use serde::Serialize;
 
@@ -138,6 +139,24 @@ pub(crate) fn with_cookie(mut response: Response, cookie: &str) -> Response {
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// An export as a file to download, which is sent while it is written.
+///
+/// # Errors
+/// [`ApiError::Internal`] if its name is not a header's value, which is a bug.
+pub(crate) fn exported(export: Export) -> Result<Response, ApiError> {
+    let name = format!("attachment; filename=\"kalends-export-{}.json\"", export.at.utc_date());
+    let name = HeaderValue::from_str(&name).map_err(|_| ApiError::Internal)?;
+    let pieces = stream::unfold(export.pieces, |mut pieces| async { Some((pieces.recv().await?, pieces)) });
+    // The compression layer polls once more after the end.
+    let pieces = pieces.fuse();
+    let headers = [
+        (header::CONTENT_TYPE, JSON),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
 /// A resource with its entity tag.

@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::{
     english::in_english,
-    field::{Field, NEW_PASSWORD},
+    field::{Field, NEW_PASSWORD, ORG_NAME, USER_NAME},
     link::{Href, with},
     next::Next,
 };
@@ -31,10 +31,6 @@ pub const SIGN_IN_ERRORS: [(&str, &str); 10] = [
     ),
     ("rate_limited", "Too many people signed up in the last hour. Please try again in an hour."),
 ];
-
-// The maximum lengths of the fields, in characters.
-const NAME: usize = 100;
-const ORG_NAME: usize = 255;
 
 /// A provider with which users can sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,7 +188,7 @@ impl SignUp<'_> {
         };
         let mut fields = [
             Field::email(&self.given.email, self.problem_of("email")),
-            text("name", "Your name", &*self.given.name, NAME, "name", true),
+            text("name", "Your name", &*self.given.name, USER_NAME, "name", true),
             text("org_name", "Name of the organization", &*self.given.org_name, ORG_NAME, "organization", false),
             Field::new_password(NEW_PASSWORD, self.problem_of("password")),
         ];

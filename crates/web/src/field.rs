@@ -27,6 +27,10 @@ pub(crate) struct Field<'a> {
 
 /// The maximum length of an address, in characters.
 const EMAIL: usize = 320;
+/// The maximum length of a user's name, in characters.
+pub(crate) const USER_NAME: usize = 100;
+/// The maximum length of an organization's name, in characters.
+pub(crate) const ORG_NAME: usize = 255;
 /// The maximum length of a code of the second factor, in characters.
 const FACTOR_CODE: usize = 64;
 /// The label of a password that a user chooses.

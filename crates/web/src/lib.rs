@@ -30,9 +30,12 @@ mod front;
 mod invitation;
 mod join;
 mod link;
+mod members;
 mod next;
 mod notice;
+mod organization;
 mod overview;
+mod own_account;
 mod page;
 mod page_query;
 mod paging;
@@ -69,9 +72,14 @@ pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use join::{Invited, Join, JoinState};
 pub use link::{Href, Path};
+pub use members::{INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, ROLES, RemoveMember};
 pub use next::Next;
 pub use notice::Notice;
+pub use organization::{
+    DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,
+};
 pub use overview::{OtherOrganization, Overview};
+pub use own_account::{ACCOUNT_FIELDS, OwnAccount};
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
 pub use paging::Paging;

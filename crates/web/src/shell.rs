@@ -11,11 +11,13 @@ pub enum Place {
     Agents,
     /// The connected calendars of the user.
     Connections,
+    /// The organization and its members.
+    Organization,
 }
 
 impl Place {
     /// Every place, in the order of the frame.
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections];
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Organization];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
@@ -23,6 +25,7 @@ impl Place {
             Self::Home => "/console",
             Self::Agents => "/console/agents",
             Self::Connections => "/console/connections",
+            Self::Organization => "/console/organization",
         }
     }
 
@@ -31,6 +34,7 @@ impl Place {
             Self::Home => "Overview",
             Self::Agents => "Agents",
             Self::Connections => "Connected calendars",
+            Self::Organization => "Organization",
         }
     }
 }
@@ -73,6 +77,8 @@ const DONE: &[(&str, &str)] = &[
     ("revoked", "Revoked."),
     ("removed", "Removed."),
     ("sent", "Sent."),
+    ("accepted", "Accepted."),
+    ("password", "Your password is changed. All your other sessions have ended."),
 ];
 
 /// What a form did, to be said on the page that follows it.

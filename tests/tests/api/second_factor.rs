@@ -330,7 +330,7 @@ async fn a_second_factor_is_used_by_forms(#[case] database: Database) {
     let (mut phone, codes) = {
         let mut pages = Pages::new(&server);
         pages.send("/console/sign-in", &credentials).await;
-        assert!(pages.open("/console").await.text.contains("href=\"/console/security\""));
+        assert!(pages.open("/console/account").await.text.contains("href=\"/console/security\""));
         let off = pages.open("/console/security").await;
         assert!(off.status == 200 && off.text.contains("It is off."), "{}", off.text);
         let wrong = pages.send("/console/security/start", &[("password", "not the password")]).await;

@@ -13,7 +13,8 @@ use serde::Deserialize;
 /// The operation of the first page of a place.
 const fn operation(place: Place) -> &'static Operation {
     match place {
-        Place::Home => &operations::GET_ME,
+        // Everybody may see these two.
+        Place::Home | Place::Organization => &operations::GET_ME,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Connections => &operations::LIST_CONNECTIONS,
     }
@@ -37,6 +38,14 @@ pub(super) fn shell_of(caller: &Actor, user: &User, organization: &Organization,
         organization: organization.name.as_str().to_owned(),
         email: user.email.as_str().to_owned(),
     }
+}
+
+/// Whether the user belongs to another organization too. Otherwise, the account is deleted together with this one.
+///
+/// # Errors
+/// [`Refusal::Store`].
+pub(super) async fn belongs_elsewhere(app: &App, caller: &Actor) -> Result<bool, Refusal> {
+    Ok(app.own_orgs(caller).await?.orgs.iter().any(|own| !own.active))
 }
 
 /// Allows the page of a form to callers who may send it, so that nobody fills it in for nothing.

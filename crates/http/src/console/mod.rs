@@ -3,6 +3,7 @@
 //! Each of them is one of the operations, in HTML. So it passes the same entrance as the route of the API, with the same
 //! access, limits and audit.
 
+mod account;
 mod agents;
 mod calendars;
 mod connect;
@@ -12,6 +13,8 @@ mod form;
 mod frame;
 mod join;
 mod new_calendar;
+mod members;
+mod organization;
 mod overview;
 mod password;
 pub(crate) mod places;
@@ -81,6 +84,7 @@ const OPERATIONS: &[Form] = &[
 
 /// All pages and forms.
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS, new_calendar::OPERATIONS];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -99,6 +103,9 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(agents::routes())
         .merge(first_run::routes())
         .merge(new_calendar::routes())
+        .merge(organization::routes())
+        .merge(members::routes())
+        .merge(account::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -42,6 +42,23 @@ pub(crate) const NEW_CALENDAR: &str = "/console/agents/{id}/calendars/new";
 pub(crate) const FIRST_RUN: &str = "/console/start";
 /// The form that creates a test event.
 pub(crate) const TEST_EVENT: &str = "/console/start/test";
+/// The organization, and the form that renames it.
+pub(crate) const ORGANIZATION: &str = "/console/organization";
+pub(crate) const ACCEPT_TERMS: &str = "/console/organization/terms";
+pub(crate) const DELETE_ORGANIZATION: &str = "/console/organization/delete";
+/// The page that explains the export.
+pub(crate) const EXPORT: &str = "/console/export";
+/// The exported file.
+pub(crate) const EXPORT_FILE: &str = "/console/export/file";
+/// The members, and the form that invites one.
+pub(crate) const MEMBERS: &str = "/console/members";
+/// The form that gives a member another role.
+pub(crate) const MEMBER: &str = "/console/members/{id}";
+/// Removing a member, leaving, and withdrawing an invitation.
+pub(crate) const REMOVE_MEMBER: &str = "/console/members/{id}/remove";
+/// The user's own account, and the form that changes the name.
+pub(crate) const ACCOUNT: &str = "/console/account";
+pub(crate) const ACCOUNT_PASSWORD: &str = "/console/account/password";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

@@ -21,7 +21,8 @@ use crate::{
     reply::see_other,
 };
 
-const WRONG_PASSWORD: &str = "This is not your password.";
+/// What is wrong with a current password.
+pub(super) const WRONG_PASSWORD: &str = "This is not your password.";
 const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one, or use a recovery code.";
 const WRONG_FIRST_CODE: &str = "This code is wrong, used or too old. Wait for the next one.";
 const NO_PASSWORD: &str = "Your account has no password. Set one by email first.";

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use kalends_accounts::oauth::Provider;
+use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
-use kalends_web::{Consent, Href, Next, Problem, Problems, ProviderChoice};
+use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 
 use crate::{
@@ -18,6 +18,19 @@ use crate::{
 
 /// Why an address cannot be proved.
 pub(crate) const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
+
+/// Why terms are not accepted.
+pub(crate) const STALE_TERMS: &str = "The terms have changed. Read and accept the new ones.";
+
+/// The page with the terms. The configuration checks that their address is one of a page.
+pub(crate) fn terms_page(app: &App) -> Option<Href> {
+    Href::new(app.settings().terms.url.clone()).or_else(|| Href::new("/terms"))
+}
+
+/// The answer to a user whose session has ended with the membership of the organization.
+pub(crate) fn parted(app: &App, parted: &Parted<'_>) -> Response {
+    with_cookie(page(StatusCode::OK, parted.html()), &cookies(app).clear())
+}
 
 /// A page of the console. A form on it states its origin, which a browser hides from forms of pages that send no
 /// referrer.
@@ -63,11 +76,18 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         }
         Refusal::IdempotencyMismatch => "An earlier form is saved already. Save again to add this one.",
         Refusal::RoleTooLow => "Your role does not allow this.",
+        Refusal::StaleTerms(_) => STALE_TERMS,
+        Refusal::Unverified => {
+            "The email address of the organization is not proved yet, so it cannot write to other people. Confirm the \
+             address first."
+        }
+        Refusal::Member(MemberError::AlreadyMember) => "This person is a member already.",
         Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
         Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",
+        Refusal::NotFound { missing: Missing::Member, .. } => "There is no such member or invitation any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",

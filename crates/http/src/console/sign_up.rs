@@ -8,13 +8,13 @@ use http::{HeaderMap, StatusCode};
 use kalends_accounts::{KeptToken, MemberError};
 use kalends_app::{Answer, App, Refusal};
 use kalends_kernel::FieldErrors;
-use kalends_web::{Href, Next, SignUp, SignUpGiven, SignedUp};
+use kalends_web::{Next, SignUp, SignUpGiven, SignedUp};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
     form::{Earlier, ONCE, Sent, begin_anonymous, earlier, new_once, opened_invitation, read},
-    shown::{admits, because_of, page, providers, wait},
+    shown::{STALE_TERMS, admits, because_of, page, providers, terms_page, wait},
 };
 use crate::{
     Service,
@@ -23,7 +23,6 @@ use crate::{
 };
 
 const TAKEN: &str = "An account already uses this address. Sign in, or set its password by email.";
-const STALE: &str = "The terms have changed. Read and accept the new ones.";
 const NOT_ACCEPTED: &str = "Accept the terms to create an account.";
 const NOT_INVITED: &str = "The invitation is unknown, used, withdrawn or more than 7 days old. Ask for another one.";
 const OTHER_ADDRESS: &str = "The invitation was sent to another address. Use that one.";
@@ -67,9 +66,7 @@ impl Form<'_> {
         problems: &[(String, String)],
     ) -> Response {
         let settings = self.app.settings();
-        // The configuration checks that the address is one of a page.
-        let terms = Href::new(settings.terms.url.clone()).or_else(|| Href::new("/terms"));
-        let Some(terms) = terms else { return ApiError::Internal.into_response() };
+        let Some(terms) = terms_page(self.app) else { return ApiError::Internal.into_response() };
         let sign_up = SignUp {
             next: self.next,
             once: &new_once(self.app.entropy()),
@@ -98,7 +95,7 @@ fn about_fields(errors: &FieldErrors) -> Vec<(String, String)> {
     let sentence = |param: &str, message: &str| {
         // The version is hidden in the form, which is out of date or not ours.
         if param == "tos_version" {
-            return ("accepted".to_owned(), STALE.to_owned());
+            return ("accepted".to_owned(), STALE_TERMS.to_owned());
         }
         let label = LABELS.into_iter().find(|(name, _)| *name == param).map_or("This", |(_, label)| label);
         (param.to_owned(), format!("{label} {message}."))
@@ -197,7 +194,7 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
         }
         Refusal::StaleTerms(_) => {
             let given = SignUpGiven { accepted: false, ..given };
-            let problem = [("accepted".to_owned(), STALE.to_owned())];
+            let problem = [("accepted".to_owned(), STALE_TERMS.to_owned())];
             Ok(form.render(StatusCode::CONFLICT, &given, None, &problem))
         }
         Refusal::Waitlisted => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),

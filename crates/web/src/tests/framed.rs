@@ -1,7 +1,10 @@
 //! Every page with the console's frame in every state, with texts chosen by the test.
 
+mod account;
 mod agents;
 mod first_run;
+mod members;
+mod organization;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -33,5 +36,6 @@ fn done() -> Done {
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let areas = [agents::pages, first_run::pages];
+    let areas = [agents::pages, organization::pages, members::pages, account::pages];
     areas.into_iter().flat_map(|pages| pages(text)).collect()
 }
