@@ -71,7 +71,8 @@ async fn a_user_renames_the_organization(#[case] database: Database) {
     ] {
         rename(body).await.refused(400, "validation_error").param(param);
     }
-    server.client(&ada.key).patch("/v1/auth/org").json(json!({ "name": "x" })).await.refused(401, "authentication_error");
+    let by_key = server.client(&ada.key).patch("/v1/auth/org").json(json!({ "name": "x" })).await;
+    by_key.refused(401, "authentication_error");
     let renamed = rename(json!({ "name": "Difference" })).await.expect(200);
     has_exactly(&renamed.json, &["id", "name", "plan", "is_waitlisted", "created_at"]);
     let me = session.get(ME).await.expect(200);

@@ -68,6 +68,12 @@ impl<'a> Pages<'a> {
         let entered = self.send("/console/sign-in", &[("email", email), ("password", PASSWORD)]).await;
         assert_eq!(entered.status, 303, "{}", entered.text);
     }
+
+    /// Signs in by the form, and switches to that organization.
+    pub(crate) async fn sign_in_to(&mut self, email: &str, org: &str) {
+        self.sign_in(email).await;
+        self.send(&format!("/console/orgs/{org}/switch"), &[]).await.leads_to("/console");
+    }
 }
 
 impl Seen {

@@ -85,6 +85,8 @@ const OPERATIONS: &[Form] = &[
 /// All pages and forms.
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS, new_calendar::OPERATIONS];
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
+const ALL: &[&[Form]] =
+    &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
