@@ -13,6 +13,8 @@ use crate::{
 };
 
 const ADA: &str = "ada@example.com";
+/// Gives sign-ups a plan with a high rate, because no test waits between its requests.
+const FAST: [(&str, &str); 1] = [("KALENDS_SIGNUP_PLAN", "custom")];
 const BOB: &str = "bob@example.com";
 const PAGE: &str = "/console/members";
 const EVIL: &str = "https://evil.example";
@@ -33,7 +35,7 @@ fn removal(id: &str) -> String {
 #[apply(on_both)]
 #[tokio::test]
 async fn somebody_is_invited_by_a_form(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let owner = server.client(&ada.token);
     let mut pages = Pages::new(&server);
@@ -72,7 +74,7 @@ async fn somebody_is_invited_by_a_form(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn members_are_changed_and_removed_by_forms(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let owner = server.client(&ada.token);
     let (bob, his) = member(&server, &owner, BOB, "viewer").await;
@@ -109,7 +111,7 @@ async fn members_are_changed_and_removed_by_forms(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn roles_limit_what_members_do_with_members(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let owner = server.client(&ada.token);
     member(&server, &owner, BOB, "admin").await;
