@@ -127,3 +127,4 @@ pub use second_factor::SecondFactorState;
 pub use sending::{Due, Tried};
 pub use together::Together;
 pub use waitlist::{Activation, activate};
+pub use webhooks::DeliveryDays;

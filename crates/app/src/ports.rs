@@ -244,6 +244,7 @@ all_of! {
         kalends_bridge::ports::Grants,
         kalends_notifications::ports::Webhooks,
         kalends_notifications::ports::Deliveries,
+        kalends_notifications::ports::DeliveryHistory,
         kalends_notifications::ports::DeliveryQueue,
         kalends_notifications::ports::Letters,
         Commit,

@@ -5,15 +5,31 @@ use std::time::Duration;
 use kalends_kernel::{DeliveryId, Listed, MessageId, Page, WebhookId};
 use kalends_notifications::{
     Change, Delivery, DeliveryState, DeliveryStatus, EndpointPatch, EventType, Message, NewEndpoint, WebhookEndpoint,
+    ports::{DeliverySeen, DeliveryStats},
 };
 use kalends_plans::Metric;
 use kalends_quotas::{Debit, Period};
+use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 use kalends_wire as wire;
 
 use crate::{
     Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, answered::json, attempt::retry_stale, commits::limit,
     ports::Debited,
 };
+
+/// The number of days of [`DeliveryDays`], including today.
+const DAYS: i64 = 7;
+/// The number of deliveries that [`DeliveryDays`] counts at most, so that a busy endpoint does not slow down its page.
+const COUNTED: u32 = 100_000;
+
+/// The deliveries of an endpoint over the last days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryDays {
+    /// Each day in UTC, the oldest first, with the deliveries that were addressed on it.
+    pub days: Vec<(CivilDate, DeliveryStats)>,
+    /// The number of deliveries that were counted at most, if there may be more. The newest ones are counted.
+    pub newest: Option<u32>,
+}
 
 impl App {
     /// Whether the operator allows connections to that host and port even if the address is private.
@@ -197,7 +213,7 @@ impl App {
         let webhook = self.webhook(actor, id).await?.id;
         let stats = self.parts.store.delivery_stats(actor.org(), webhook).await?;
         let seen = self.parts.store.list_deliveries(actor.org(), webhook, status, payloads, page).await?;
-        let shown = |seen: kalends_notifications::ports::DeliverySeen| {
+        let shown = |seen: DeliverySeen| {
             if payloads { wire::Delivery::with_payload(seen) } else { seen.delivery.into() }
         };
         let total = stats.of(status);
@@ -209,6 +225,66 @@ impl App {
             offset: page.offset,
             has_more,
             stats: stats.into(),
+        })
+    }
+
+    /// The deliveries of an endpoint, the newest message first, without payloads.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn newest_deliveries(
+        &self,
+        actor: &Actor,
+        id: &str,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<wire::DeliveryList, Refusal> {
+        let webhook = self.webhook(actor, id).await?.id;
+        let stats = self.parts.store.delivery_stats(actor.org(), webhook).await?;
+        let total = stats.of(status);
+        let seen = match page.from_end(total) {
+            Some(page) => self.parts.store.list_deliveries(actor.org(), webhook, status, false, page).await?,
+            None => Vec::new(),
+        };
+        let data = seen.into_iter().rev().map(|seen| seen.delivery.into()).collect();
+        Ok(wire::DeliveryList {
+            data,
+            total,
+            limit: page.limit,
+            offset: page.offset,
+            has_more: None,
+            stats: stats.into(),
+        })
+    }
+
+    /// One delivery, with its payload.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn delivery(&self, actor: &Actor, id: &str, delivery: &str) -> Result<wire::Delivery, Refusal> {
+        let webhook = self.webhook(actor, id).await?.id;
+        let missing = || Refusal::missing(Missing::Delivery, delivery);
+        let wanted: DeliveryId = delivery.parse().map_err(|_| missing())?;
+        let found = self.parts.store.find_delivery(actor.org(), webhook, wanted, self.now()).await?;
+        let (found, _) = found.ok_or_else(missing)?;
+        let payload = self.parts.store.delivery_payload(&found).await?;
+        Ok(wire::Delivery::with_payload(DeliverySeen { delivery: found, payload }))
+    }
+
+    /// The numbers of an endpoint's deliveries over the last seven days, today included.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn delivery_days(&self, actor: &Actor, id: &str) -> Result<DeliveryDays, Refusal> {
+        let webhook = self.webhook(actor, id).await?.id;
+        let first = Zone::UTC.to_civil(self.now()).date.plus_days(1 - DAYS);
+        let since = Timestamp::from_micros(first.as_days() * SignedDuration::days(1).as_micros());
+        let counted = self.parts.store.delivery_days(actor.org(), webhook, since, COUNTED).await?;
+        let total: u64 = counted.values().map(|stats| stats.of(None)).sum();
+        let dates = (0..DAYS).map(|after| first.plus_days(after));
+        Ok(DeliveryDays {
+            days: dates.map(|date| (date, counted.get(&date).copied().unwrap_or_default())).collect(),
+            newest: (total >= u64::from(COUNTED)).then_some(COUNTED),
         })
     }
 

@@ -3,7 +3,7 @@
 //! The endpoint's queue ([`crate::Queue`]) decides which worker may send it, and when. One worker at a time serves an
 //! endpoint, and a worker that lost its claim records nothing.
 
-use kalends_kernel::{DeliveryId, MessageId, OrgId, WebhookId};
+use kalends_kernel::{DeliveryId, Entropy, MessageId, OrgId, WebhookId};
 use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
@@ -191,6 +191,21 @@ fn delivery_id(message: MessageId, webhook: WebhookId) -> DeliveryId {
     DeliveryId::from_bytes(bytes)
 }
 
+/// Fills everything with zeros.
+struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+}
+
+/// The least identifier that a delivery of a message of that millisecond can have. Every delivery of an older message
+/// has a lesser one.
+pub fn least_delivery_id(at: Timestamp) -> DeliveryId {
+    DeliveryId::new(at, &Zeros)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -280,6 +295,25 @@ mod tests {
             let (bytes, time) = (*id.uuid().as_bytes(), *one.uuid().as_bytes());
             prop_assert_eq!(&bytes[..6], &time[..6], "identifiers sort by the message's time");
             prop_assert_eq!((bytes[6] >> 4, bytes[8] >> 6), (7, 2));
+        }
+
+        /// The least identifier of a time separates the deliveries of older messages from those of newer ones.
+        #[test]
+        fn the_least_identifier_separates_messages_by_time(
+            at in 0i64..4_000_000_000_000, message in 0i64..4_000_000_000_000, near in -3i64..3, hook: [u8; 16], filled: u8,
+        ) {
+            struct Filled(u8);
+            impl Entropy for Filled {
+                fn fill(&self, bytes: &mut [u8]) {
+                    bytes.fill(self.0);
+                }
+            }
+            let least = least_delivery_id(Timestamp::from_micros(at * 1_000));
+            for millis in [message, (at + near).max(0)] {
+                let message = MessageId::new(Timestamp::from_micros(millis * 1_000), &Filled(filled));
+                let id = delivery_id(message, WebhookId::from_bytes(hook));
+                prop_assert_eq!(id >= least, millis >= at);
+            }
         }
 
         /// A delivery is due exactly while it is pending, and is pending for fewer than nine attempts.

@@ -22,7 +22,9 @@ mod subscription;
 
 pub use cause::{Cause, Due, EventChange, EventSort, HoldEnd, Payload, is_addressed};
 pub use change::{Change, Record, Recorded};
-pub use delivery::{BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT};
+pub use delivery::{
+    BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT, least_delivery_id,
+};
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
 pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter};

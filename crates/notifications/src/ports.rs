@@ -1,8 +1,10 @@
 //! The ports that stores implement for webhooks and letters.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, WebhookId};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
     Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterRecord, LetterWork, Message, Places, RecordSearch,
@@ -95,6 +97,23 @@ pub trait Deliveries: Send + Sync {
 
     /// Removes up to `limit` messages created before `before`, and returns how many.
     async fn forget_messages(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Reads what people look at to find out how an endpoint fares.
+#[async_trait]
+pub trait DeliveryHistory: Send + Sync {
+    /// Counts the newest `limit` deliveries of an endpoint whose messages are not older than `since`, by the UTC day on
+    /// which they were addressed and by status. A day without deliveries is left out.
+    async fn delivery_days(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, DeliveryStats>, StoreError>;
+
+    /// The JSON text that the delivery sends, if it is still kept.
+    async fn delivery_payload(&self, delivery: &Delivery) -> Result<Option<String>, StoreError>;
 }
 
 /// The result of addressing a batch of messages.

@@ -40,6 +40,7 @@ pub mod changes;
 pub mod claims;
 pub mod commit;
 pub mod context;
+pub mod delivery_history;
 pub mod event_metadata;
 pub mod events;
 pub mod feeds;
@@ -501,6 +502,10 @@ macro_rules! conformance_cases {
                 a_test_message_has_its_own_delivery,
                 old_deliveries_are_purged,
                 the_backlog_is_counted,
+            }
+            delivery_history {
+                deliveries_are_counted_by_day,
+                a_payload_is_read_while_it_is_kept,
             }
             search {
                 events_are_searched_by_calendar_and_start,

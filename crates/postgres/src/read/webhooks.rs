@@ -1,10 +1,12 @@
 //! Reads webhook endpoints and deliveries.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
-use kalends_notifications::ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks};
-use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint};
-use kalends_time::Timestamp;
+use kalends_notifications::ports::{Deliveries, DeliveryHistory, DeliverySeen, DeliveryStats, Webhooks};
+use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint, least_delivery_id};
+use kalends_time::{CivilDate, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::listed;
@@ -158,6 +160,49 @@ impl Deliveries for PostgresStore {
             .execute(&self.connections)
         });
         Ok(forgotten.await.map_err(store_error)?.rows_affected())
+    }
+}
+
+#[async_trait]
+impl DeliveryHistory for PostgresStore {
+    async fn delivery_days(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, DeliveryStats>, StoreError> {
+        // Identifiers sort by time, so the primary key finds the newest ones.
+        let rows = sqlx::query!(
+            r#"SELECT created_at / 86400000000 AS "day!", status AS "status!", count(*) AS "counted!"
+             FROM (
+                 SELECT created_at, status FROM webhook_deliveries
+                 WHERE org_id = $1 AND webhook_id = $2 AND id >= $3 ORDER BY id DESC LIMIT $4::bigint
+             ) newest
+             GROUP BY 1, 2"#,
+            org.uuid(),
+            webhook.uuid(),
+            least_delivery_id(since).uuid(),
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let mut days = BTreeMap::<_, DeliveryStats>::new();
+        for row in rows {
+            let table = Located { table: "webhook_deliveries", id: webhook };
+            let status = table.named("status", &row.status, DeliveryStatus::from_name)?;
+            days.entry(CivilDate::from_days(row.day)).or_default().set(status, count(row.counted));
+        }
+        Ok(days)
+    }
+
+    async fn delivery_payload(&self, delivery: &Delivery) -> Result<Option<String>, StoreError> {
+        let sealed = sqlx::query_scalar!(
+            "SELECT payload FROM outbox WHERE org_id = $1 AND id = $2",
+            delivery.org.uuid(),
+            delivery.message.uuid(),
+        );
+        let sealed = sealed.fetch_optional(&self.connections).await.map_err(store_error)?;
+        sealed.map(|sealed| self.opened_payload(delivery, &sealed)).transpose()
     }
 }
 

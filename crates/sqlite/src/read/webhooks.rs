@@ -1,12 +1,14 @@
 //! Reads webhook endpoints and deliveries.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
 use kalends_notifications::{
-    Delivery, DeliveryStatus, WebhookEndpoint,
-    ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks},
+    Delivery, DeliveryStatus, WebhookEndpoint, least_delivery_id,
+    ports::{Deliveries, DeliveryHistory, DeliverySeen, DeliveryStats, Webhooks},
 };
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::count;
@@ -174,6 +176,50 @@ impl Deliveries for SqliteStore {
         .execute(&mut writing.connection)
         .await;
         writing.done(forgotten).await
+    }
+}
+
+#[async_trait]
+impl DeliveryHistory for SqliteStore {
+    async fn delivery_days(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, DeliveryStats>, StoreError> {
+        let (org_id, webhook_id, first) = (org.uuid(), webhook.uuid(), least_delivery_id(since).uuid());
+        // Identifiers sort by time, so the primary key finds the newest ones.
+        let rows = sqlx::query!(
+            r#"select created_at / 86400000000 as "day!: i64", status as "status!: String", count(*) as "counted!: i64"
+             from (
+                select created_at, status from webhook_deliveries
+                where org_id = ?1 and webhook_id = ?2 and id >= ?3 order by id desc limit ?4) newest
+             group by 1, 2"#,
+            org_id,
+            webhook_id,
+            first,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let mut days = BTreeMap::<_, DeliveryStats>::new();
+        for row in rows {
+            let table = Located { table: "webhook_deliveries", id: &webhook };
+            let status = table.named("status", &row.status, DeliveryStatus::from_name)?;
+            days.entry(CivilDate::from_days(row.day)).or_default().set(status, count(row.counted));
+        }
+        Ok(days)
+    }
+
+    async fn delivery_payload(&self, delivery: &Delivery) -> Result<Option<String>, StoreError> {
+        let (org_id, id) = (delivery.org.uuid(), delivery.message.uuid());
+        let sealed = sqlx::query_scalar!("select payload from outbox where org_id = ?1 and id = ?2", org_id, id)
+            .fetch_optional(self.readers())
+            .await
+            .map_err(store_error)?;
+        sealed.map(|sealed| self.opened_payload(delivery, &sealed)).transpose()
     }
 }
 

@@ -32,30 +32,30 @@ impl Scene {
     }
 
     /// Stores `count` messages.
-    async fn announce(&self, count: usize) {
+    pub(super) async fn announce(&self, count: usize) {
         for _ in 0..count {
             self.announced(EventType::EventCreated).await;
         }
     }
 
-    async fn fan_out(&self) -> FannedOut {
+    pub(super) async fn fan_out(&self) -> FannedOut {
         self.store.fan_out(self.make.tick(), 1_000).await.unwrap()
     }
 
     /// The only claim that can be made now.
-    async fn claimed(&self) -> Claim {
+    pub(super) async fn claimed(&self) -> Claim {
         let claims = self.store.claim_webhooks(self.make.tick(), Places::of(10)).await.unwrap();
         assert_eq!(claims.len(), 1, "{claims:?}");
         claims[0]
     }
 
-    async fn due(&self, claim: Claim) -> Vec<Delivery> {
+    pub(super) async fn due(&self, claim: Claim) -> Vec<Delivery> {
         let due = self.store.due_deliveries(claim, self.make.tick(), 1_000).await.unwrap();
         due.into_iter().map(|due| due.delivery).collect()
     }
 
     /// Records the same outcome for all of the deliveries.
-    async fn record_outcome(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
+    pub(super) async fn record_outcome(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
         let mut health = HealthChange::default();
         let recorded: Vec<_> = deliveries
             .iter()
@@ -73,7 +73,7 @@ impl Scene {
         }
     }
 
-    async fn deliveries(&self, webhook: WebhookId) -> Vec<Delivery> {
+    pub(super) async fn deliveries(&self, webhook: WebhookId) -> Vec<Delivery> {
         let listed = self.store.list_deliveries(self.org, webhook, None, false, LARGEST_PAGE).await.unwrap();
         listed.into_iter().map(|seen| seen.delivery).collect()
     }

@@ -1,19 +1,25 @@
 //! Webhook endpoints, their queues and their deliveries.
 
-use std::collections::BTreeSet;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_kernel::{DeliveryId, Listed, OrgId, Page, StoreError, WebhookId};
 use kalends_notifications::{
     Change, Claim, Delivery, DeliveryStatus, Health, Listener, Message, Places, Queue, Record, Waiting,
-    WebhookEndpoint, address, charged, over_quota,
-    ports::{Backlog, Deliveries, DeliveryQueue, DeliverySeen, DeliveryStats, DueDelivery, FannedOut, Webhooks},
+    WebhookEndpoint, address, charged, least_delivery_id, over_quota,
+    ports::{
+        Backlog, Deliveries, DeliveryHistory, DeliveryQueue, DeliverySeen, DeliveryStats, DueDelivery, FannedOut,
+        Webhooks,
+    },
     skip,
 };
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp, Zone};
 
 use super::{
     MemoryStore,
@@ -218,6 +224,35 @@ impl Deliveries for MemoryStore {
             state.waiting.retain(|key| kept.contains_key(key));
             forgotten
         }))
+    }
+}
+
+#[async_trait]
+impl DeliveryHistory for MemoryStore {
+    async fn delivery_days(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, DeliveryStats>, StoreError> {
+        let state = self.state();
+        let first = least_delivery_id(since);
+        let mut newest: Vec<_> = state.of_webhook(org, webhook).filter(|delivery| delivery.id >= first).collect();
+        newest.sort_by_key(|delivery| Reverse(delivery.id));
+        newest.truncate(limit as usize);
+        let mut days = BTreeMap::<_, DeliveryStats>::new();
+        for delivery in newest {
+            let status = delivery.state.status;
+            let stats = days.entry(Zone::UTC.to_civil(delivery.created_at).date).or_default();
+            stats.set(status, stats.of(Some(status)) + 1);
+        }
+        Ok(days)
+    }
+
+    async fn delivery_payload(&self, delivery: &Delivery) -> Result<Option<String>, StoreError> {
+        let state = self.state();
+        Ok(state.messages.get(&(delivery.org, delivery.message)).map(|message| message.payload.clone()))
     }
 }
 
