@@ -17,6 +17,7 @@ pub mod markdown;
 mod booking;
 mod calendar_form;
 mod calendars;
+mod chart;
 mod connect;
 mod connections;
 mod consent;
@@ -29,6 +30,7 @@ mod form;
 mod front;
 mod invitation;
 mod join;
+mod json;
 mod link;
 mod members;
 mod next;
@@ -51,6 +53,7 @@ mod shell;
 mod snippets;
 mod time;
 mod verification;
+mod webhooks;
 mod zones;
 
 #[cfg(test)]
@@ -60,6 +63,7 @@ pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, Calend
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
+pub use chart::{Chart, ChartDay};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};
 pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
@@ -71,6 +75,7 @@ pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use join::{Invited, Join, JoinState};
+pub use json::pretty_json;
 pub use link::{Href, Path};
 pub use members::{INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, ROLES, RemoveMember};
 pub use next::Next;
@@ -94,6 +99,10 @@ pub use security::{Security, SecurityForm, SecurityState, WrongEntry};
 pub use shell::{Done, Place, Shell};
 pub use time::Month;
 pub use verification::{Verification, VerificationState};
+pub use webhooks::{
+    Deliveries, DeliveryPage, DeliveryShown, EventChoice, NewWebhookForm, SecretShown, StatusFilter, WEBHOOK_FIELDS,
+    WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown, WebhookTested, Webhooks,
+};
 
 /// Renders a template.
 fn render(template: &impl askama::Template) -> String {

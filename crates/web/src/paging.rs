@@ -9,7 +9,7 @@ use crate::link::with;
 /// Where in a list a page is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paging {
-    /// The path of the list.
+    /// The path of the list. It may be relative to the page, such as `deliveries` for a list that belongs to something.
     pub path: &'static str,
     /// The filter of the list, as names and values of the query.
     pub filter: Vec<(&'static str, String)>,

@@ -13,11 +13,14 @@ pub enum Place {
     Connections,
     /// The organization and its members.
     Organization,
+    /// The webhooks.
+    Webhooks,
 }
 
 impl Place {
     /// Every place, in the order of the frame.
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Organization];
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Webhooks];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
@@ -26,6 +29,7 @@ impl Place {
             Self::Agents => "/console/agents",
             Self::Connections => "/console/connections",
             Self::Organization => "/console/organization",
+            Self::Webhooks => "/console/webhooks",
         }
     }
 
@@ -35,6 +39,7 @@ impl Place {
             Self::Agents => "Agents",
             Self::Connections => "Connected calendars",
             Self::Organization => "Organization",
+            Self::Webhooks => "Webhooks",
         }
     }
 }
@@ -79,6 +84,8 @@ const DONE: &[(&str, &str)] = &[
     ("sent", "Sent."),
     ("accepted", "Accepted."),
     ("password", "Your password is changed. All your other sessions have ended."),
+    ("deleted", "Deleted."),
+    ("retrying", "It will be sent again. This takes a moment."),
 ];
 
 /// What a form did, to be said on the page that follows it.

@@ -87,8 +87,17 @@ pub(crate) fn in_utc(at: Timestamp) -> String {
     let civil = Zone::UTC.to_civil(at);
     let (year, month, day) = civil.date.year_month_day();
     let (hour, minute, _) = civil.time.hour_minute_second();
-    let name = MONTHS.iter().zip(1..).find(|(_, number)| *number == month).map_or("", |(name, _)| name);
-    format!("{day} {name} {year}, {hour:02}:{minute:02} UTC")
+    format!("{day} {} {year}, {hour:02}:{minute:02} UTC", month_name(month))
+}
+
+/// The date without its year, such as `28 Nov`.
+pub(crate) fn short_date(date: CivilDate) -> String {
+    let (_, month, day) = date.year_month_day();
+    format!("{day} {}", month_name(month))
+}
+
+fn month_name(month: u32) -> &'static str {
+    MONTHS.iter().zip(1..).find(|(_, number)| *number == month).map_or("", |(name, _)| name)
 }
 
 /// The offset from UTC, such as `UTC+5:30`, or `UTC` if it is zero.

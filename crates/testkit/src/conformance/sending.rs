@@ -55,7 +55,13 @@ impl Scene {
     }
 
     /// Records the same outcome for all of the deliveries.
-    pub(super) async fn record_outcome(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
+    pub(super) async fn record_outcome(
+        &self,
+        claim: Claim,
+        deliveries: &[Delivery],
+        outcome: Outcome,
+        at: Timestamp,
+    ) -> bool {
         let mut health = HealthChange::default();
         let recorded: Vec<_> = deliveries
             .iter()

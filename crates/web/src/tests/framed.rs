@@ -5,6 +5,7 @@ mod agents;
 mod first_run;
 mod members;
 mod organization;
+mod webhooks;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -37,5 +38,6 @@ fn done() -> Done {
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let areas = [agents::pages, first_run::pages];
     let areas = [agents::pages, organization::pages, members::pages, account::pages];
+    let areas = [agents::pages, webhooks::pages];
     areas.into_iter().flat_map(|pages| pages(text)).collect()
 }

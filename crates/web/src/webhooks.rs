@@ -1,0 +1,394 @@
+//! The pages about webhooks and their deliveries. They are in English, like the console, and work without scripts.
+
+use askama::Template;
+use kalends_time::Timestamp;
+
+use crate::{
+    chart::Chart,
+    english::in_english,
+    field::Field,
+    paging::Paging,
+    problems::Problems,
+    shell::{Done, Shell},
+    time::in_utc,
+};
+
+/// The fields of the form of a webhook.
+pub const WEBHOOK_FIELDS: [&str; 2] = ["url", "events"];
+/// The maximum length of an address, in characters.
+const URL: usize = 2_048;
+/// The event type that stands for all of them.
+const EVERYTHING: &str = "*";
+
+/// A webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookShown {
+    /// The identifier.
+    pub id: String,
+    /// The address.
+    pub url: String,
+    /// The event types, as the API names them.
+    pub events: Vec<&'static str>,
+    /// Whether it receives messages.
+    pub active: bool,
+    /// Why the server switched it off, as the API names it; `None` if it did not.
+    pub deactivated: Option<&'static str>,
+    /// The version that the page shows.
+    pub version: i64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl WebhookShown {
+    fn status_text(&self) -> &'static str {
+        match self.deactivated {
+            _ if self.active => "Active",
+            Some("gone") => "Switched off by the server: the address answered 410 Gone",
+            Some("failing") => "Switched off by the server: all deliveries failed for five days",
+            _ => "Switched off by your organization",
+        }
+    }
+
+    fn events_text(&self) -> String {
+        if self.events.contains(&EVERYTHING) { "All".to_owned() } else { self.events.join(", ") }
+    }
+
+    fn created(&self) -> String {
+        in_utc(self.created_at)
+    }
+
+    fn updated(&self) -> String {
+        in_utc(self.updated_at)
+    }
+}
+
+/// The list of webhooks.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "webhooks.html")]
+pub struct Webhooks<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// Whether the user may create webhooks.
+    pub may_create: bool,
+    /// The webhooks of this page of the list.
+    pub webhooks: &'a [WebhookShown],
+    /// Where in the list it is.
+    pub paging: &'a Paging,
+}
+
+/// An event type to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventChoice {
+    /// The type, as the API names it.
+    pub name: &'static str,
+    /// When it is sent, in one sentence.
+    pub about: &'static str,
+    /// Whether it is chosen.
+    pub is_chosen: bool,
+}
+
+/// What was typed into the form of a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookGiven<'a> {
+    /// The address.
+    pub url: &'a str,
+    /// Whether all event types are chosen, including those of later versions.
+    pub all: bool,
+    /// The event types.
+    pub events: &'a [EventChoice],
+    /// Whether it is to receive messages. A new one always is.
+    pub active: bool,
+}
+
+/// The field of the event types, which is a group of boxes to check.
+struct EventField<'a> {
+    given: WebhookGiven<'a>,
+    problem: Option<&'a str>,
+}
+
+impl<'a> WebhookGiven<'a> {
+    fn url(&self, problems: &'a Problems) -> Field<'a> {
+        Field { kind: "url", ..Field::text("url", "URL", self.url, URL) }.checked(problems)
+    }
+
+    fn events(&self, problems: &'a Problems) -> EventField<'a> {
+        EventField { given: *self, problem: problems.of("events") }
+    }
+}
+
+/// The form that creates a webhook.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "new_webhook.html")]
+pub struct NewWebhookForm<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// What was typed.
+    pub given: WebhookGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+/// The secret of a webhook, which is shown only once.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "webhook_secret.html")]
+pub struct SecretShown<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The identifier of the webhook.
+    pub id: &'a str,
+    /// The secret.
+    pub secret: &'a str,
+    /// Whether the webhook is new. Otherwise it has a new secret.
+    pub is_new: bool,
+    /// When the previous secret stops signing, if there is one.
+    pub previous_until: Option<Timestamp>,
+}
+
+impl SecretShown<'_> {
+    fn title(&self) -> &'static str {
+        if self.is_new { "The webhook is created" } else { "The webhook has a new secret" }
+    }
+
+    fn until(&self) -> String {
+        self.previous_until.map(in_utc).unwrap_or_default()
+    }
+}
+
+/// One webhook, with the form that changes it.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "webhook.html")]
+pub struct WebhookPage<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// Whether the user may change webhooks.
+    pub may_change: bool,
+    /// Whether the user may delete webhooks.
+    pub may_delete: bool,
+    /// The webhook.
+    pub webhook: &'a WebhookShown,
+    /// The random key of the forms.
+    pub once: &'a str,
+    /// What the form contains: the webhook's fields, or what was typed.
+    pub given: WebhookGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+    /// The deliveries of the last days.
+    pub chart: Chart<'a>,
+    /// The number of deliveries that the chart counts at most, if there may be more.
+    pub newest: Option<u32>,
+}
+
+/// What a [`WebhookQuestion`] asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookQuestions {
+    /// Whether to replace the secret.
+    Rotate,
+    /// Whether to delete the webhook.
+    Delete,
+}
+
+/// The question whether to do something with a webhook that cannot be undone.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "webhook_question.html")]
+pub struct WebhookQuestion<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The question.
+    pub asks: WebhookQuestions,
+    /// The webhook.
+    pub webhook: &'a WebhookShown,
+    /// The random key of the form.
+    pub once: &'a str,
+}
+
+impl WebhookQuestion<'_> {
+    fn title(&self) -> &'static str {
+        match self.asks {
+            WebhookQuestions::Rotate => "Replace the secret?",
+            WebhookQuestions::Delete => "Delete the webhook?",
+        }
+    }
+
+    fn explanation(&self) -> &'static str {
+        match self.asks {
+            WebhookQuestions::Rotate => {
+                "The new secret is shown once. For 24 hours messages are signed with both secrets, so that you have time to \
+                 give the new one to the receiver. If you have replaced the secret in the last 24 hours, the older of the \
+                 two stops at once."
+            }
+            WebhookQuestions::Delete => {
+                "This is permanent. Only messages that are being sent right now still arrive, and its deliveries can no \
+                 longer be read. To pause it instead, switch it off."
+            }
+        }
+    }
+
+    fn path(&self) -> &'static str {
+        match self.asks {
+            WebhookQuestions::Rotate => "rotate",
+            WebhookQuestions::Delete => "delete",
+        }
+    }
+
+    fn button(&self) -> &'static str {
+        match self.asks {
+            WebhookQuestions::Rotate => "Replace the secret",
+            WebhookQuestions::Delete => "Delete",
+        }
+    }
+}
+
+/// A delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryShown {
+    /// The identifier.
+    pub id: String,
+    /// The type of the message, as the API names it.
+    pub event_type: String,
+    /// The status, as the API names it.
+    pub status: &'static str,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// When the last attempt ended.
+    pub last_attempt_at: Option<Timestamp>,
+    /// When the next attempt is due.
+    pub next_attempt_at: Option<Timestamp>,
+    /// The HTTP status of the last answer.
+    pub response_status: Option<u16>,
+    /// When the message was addressed to the webhook.
+    pub created_at: Timestamp,
+}
+
+impl DeliveryShown {
+    fn status_text(&self) -> &'static str {
+        match self.status {
+            "pending" => "Waiting",
+            "delivered" => "Delivered",
+            "failed" => "Failed",
+            "skipped" => "Skipped: the monthly quota was used up",
+            other => other,
+        }
+    }
+
+    fn created(&self) -> String {
+        in_utc(self.created_at)
+    }
+
+    fn last_attempt(&self) -> String {
+        self.last_attempt_at.map(in_utc).unwrap_or_default()
+    }
+
+    fn next_attempt(&self) -> String {
+        self.next_attempt_at.map(in_utc).unwrap_or_default()
+    }
+
+    /// What came back from the last attempt, if there was one.
+    fn answer(&self) -> Option<String> {
+        self.last_attempt_at.map(|_| match self.response_status {
+            Some(status) => format!("HTTP status {status}"),
+            None => "No answer: the address could not be reached, or did not answer within 15 seconds".to_owned(),
+        })
+    }
+}
+
+/// The result of a test of a webhook.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "webhook_tested.html")]
+pub struct WebhookTested<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The identifier of the webhook.
+    pub id: &'a str,
+    /// The delivery of the test message.
+    pub delivery: &'a DeliveryShown,
+    /// How long the attempt took, in milliseconds.
+    pub duration_ms: u64,
+    /// Why there was no answer.
+    pub error: Option<&'a str>,
+}
+
+impl WebhookTested<'_> {
+    fn title(&self) -> &'static str {
+        if self.delivery.status == "delivered" { "The test has arrived" } else { "The test has failed" }
+    }
+}
+
+/// A status by which the list of deliveries can be filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusFilter {
+    /// The status, as the API names it; empty for all of them.
+    pub name: &'static str,
+    /// The number of deliveries with this status.
+    pub count: u64,
+    /// Whether the list shows these deliveries.
+    pub is_chosen: bool,
+}
+
+impl StatusFilter {
+    fn title(&self) -> &'static str {
+        match self.name {
+            "pending" => "Waiting",
+            "delivered" => "Delivered",
+            "failed" => "Failed",
+            "skipped" => "Skipped",
+            _ => "All",
+        }
+    }
+}
+
+/// The list of a webhook's deliveries.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "deliveries.html")]
+pub struct Deliveries<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The webhook.
+    pub webhook: &'a WebhookShown,
+    /// The filters to choose from.
+    pub statuses: &'a [StatusFilter],
+    /// The deliveries of this page of the list.
+    pub deliveries: &'a [DeliveryShown],
+    /// Where in the list it is.
+    pub paging: &'a Paging,
+}
+
+/// One delivery.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "delivery.html")]
+pub struct DeliveryPage<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// Whether the user may have it sent again.
+    pub may_retry: bool,
+    /// The identifier of the webhook.
+    pub webhook: &'a str,
+    /// Whether the webhook receives messages. Nothing is sent again to one that does not.
+    pub is_active: bool,
+    /// The delivery.
+    pub delivery: &'a DeliveryShown,
+    /// The payload, on several lines; `None` if it is no longer stored.
+    pub payload: Option<&'a str>,
+    /// The random key of the form.
+    pub once: &'a str,
+}
+
+in_english!(
+    Webhooks<'_>,
+    NewWebhookForm<'_>,
+    SecretShown<'_>,
+    WebhookPage<'_>,
+    WebhookQuestion<'_>,
+    WebhookTested<'_>,
+    Deliveries<'_>,
+    DeliveryPage<'_>
+);
