@@ -17,6 +17,7 @@ const fn operation(place: Place) -> &'static Operation {
         Place::Home | Place::Organization => &operations::GET_ME,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Connections => &operations::LIST_CONNECTIONS,
+        Place::Webhooks => &operations::LIST_WEBHOOKS,
     }
 }
 

@@ -9,6 +9,7 @@ mod calendars;
 mod connect;
 mod connections;
 mod first_run;
+mod deliveries;
 mod form;
 mod frame;
 mod join;
@@ -22,6 +23,7 @@ mod security;
 mod shown;
 mod sign_in;
 mod sign_up;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -87,6 +89,7 @@ const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS,
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 const ALL: &[&[Form]] =
     &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, webhooks::OPERATIONS, deliveries::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -108,6 +111,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(organization::routes())
         .merge(members::routes())
         .merge(account::routes())
+        .merge(webhooks::routes())
+        .merge(deliveries::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -59,6 +59,20 @@ pub(crate) const REMOVE_MEMBER: &str = "/console/members/{id}/remove";
 /// The user's own account, and the form that changes the name.
 pub(crate) const ACCOUNT: &str = "/console/account";
 pub(crate) const ACCOUNT_PASSWORD: &str = "/console/account/password";
+/// The webhooks.
+pub(crate) const WEBHOOKS: &str = "/console/webhooks";
+/// The form that creates a webhook.
+pub(crate) const NEW_WEBHOOK: &str = "/console/webhooks/new";
+/// One webhook, and the form that changes it.
+pub(crate) const WEBHOOK: &str = "/console/webhooks/{id}";
+pub(crate) const TEST_WEBHOOK: &str = "/console/webhooks/{id}/test";
+pub(crate) const ROTATE_SECRET: &str = "/console/webhooks/{id}/rotate";
+pub(crate) const DELETE_WEBHOOK: &str = "/console/webhooks/{id}/delete";
+/// The deliveries of a webhook.
+pub(crate) const DELIVERIES: &str = "/console/webhooks/{id}/deliveries";
+/// One delivery, with its payload.
+pub(crate) const DELIVERY: &str = "/console/webhooks/{id}/deliveries/{delivery}";
+pub(crate) const RETRY_DELIVERY: &str = "/console/webhooks/{id}/deliveries/{delivery}/retry";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

@@ -90,6 +90,9 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Member, .. } => "There is no such member or invitation any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
+        Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
+        Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
+        Refusal::WebhookInactive => "The webhook is switched off. Switch it on first.",
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",
         refusal => return sentence(&refusal.to_string()),
     };

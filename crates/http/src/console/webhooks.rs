@@ -1,0 +1,347 @@
+//! The webhooks of the organization, and the forms about them.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    response::Response,
+    routing::{get, post},
+};
+use http::StatusCode;
+use kalends_app::{Actor, App, DeliveryDays, IfMatch, Refusal, operations};
+use kalends_notifications::{Deactivation, DeliveryStatus, EVERYTHING, EventType, WebhookEndpoint};
+use kalends_time::Timestamp;
+use kalends_web::{
+    Chart, ChartDay, DeliveryShown, Done, EventChoice, NO_PROBLEMS, NewWebhookForm, Paging, Place, Problems,
+    SecretShown, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,
+    WebhookTested, Webhooks,
+};
+use kalends_wire as wire;
+
+use super::{
+    Form,
+    form::{OwnForm, new_once, read},
+    frame::{Asked, AskedOf, needs, shell},
+    places::{DELETE_WEBHOOK, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS},
+    shown::{because_of, page, problems, refused},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    pages::Fields,
+    reply::see_other,
+};
+
+/// The pages and forms, each with its operation.
+pub(super) const OPERATIONS: &[Form] = &[
+    ("GET", WEBHOOKS, &operations::LIST_WEBHOOKS),
+    ("POST", WEBHOOKS, &operations::CREATE_WEBHOOK),
+    ("GET", NEW_WEBHOOK, &operations::LIST_WEBHOOKS),
+    ("GET", WEBHOOK, &operations::GET_WEBHOOK),
+    ("POST", WEBHOOK, &operations::UPDATE_WEBHOOK),
+    ("POST", TEST_WEBHOOK, &operations::TEST_WEBHOOK),
+    ("GET", ROTATE_SECRET, &operations::GET_WEBHOOK),
+    ("POST", ROTATE_SECRET, &operations::ROTATE_WEBHOOK_SECRET),
+    ("GET", DELETE_WEBHOOK, &operations::GET_WEBHOOK),
+    ("POST", DELETE_WEBHOOK, &operations::DELETE_WEBHOOK),
+];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route(WEBHOOKS, get(list).post(create))
+        .route(NEW_WEBHOOK, get(ask))
+        .route(WEBHOOK, get(show).post(change))
+        .route(TEST_WEBHOOK, post(test).get(back))
+        .route(ROTATE_SECRET, get(ask_to_rotate).post(rotate))
+        .route(DELETE_WEBHOOK, get(ask_to_delete).post(delete))
+}
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_LIST: (&str, &str) = (WEBHOOKS, "See the webhooks");
+/// Why a form about a webhook that has changed since had no effect.
+const CHANGED: &str = "The webhook has changed since you opened this page. Its current state is shown here. Save again \
+                       to replace it with what you entered.";
+
+/// `GET /console/webhooks`
+async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    let asked = Asked::of(asked);
+    let listed = app.list_webhooks(&caller.0, asked.page()).await?;
+    let paging = Paging { path: WEBHOOKS, filter: Vec::new(), page: asked.page(), total: listed.total };
+    let webhooks: Vec<_> = listed.data.iter().map(shown).collect();
+    let list = Webhooks {
+        shell: &shell(&app, &caller.0, Place::Webhooks).await?,
+        done: asked.done(),
+        may_create: caller.0.may(&operations::CREATE_WEBHOOK),
+        webhooks: &webhooks,
+        paging: &paging,
+    };
+    Ok(page(StatusCode::OK, list.html()))
+}
+
+pub(super) fn shown(endpoint: &WebhookEndpoint) -> WebhookShown {
+    WebhookShown {
+        id: endpoint.id.to_string(),
+        url: endpoint.url.as_str().to_owned(),
+        events: endpoint.subscription.names(),
+        active: endpoint.active,
+        deactivated: endpoint.deactivated.map(Deactivation::as_str),
+        version: endpoint.version.0,
+        created_at: endpoint.created_at,
+        updated_at: endpoint.updated_at,
+    }
+}
+
+pub(super) fn shown_delivery(delivery: &wire::Delivery) -> DeliveryShown {
+    DeliveryShown {
+        id: delivery.id.to_string(),
+        event_type: delivery.event_type.to_string(),
+        status: DeliveryStatus::from(delivery.status).as_str(),
+        attempts: delivery.attempts,
+        last_attempt_at: delivery.last_attempt_at,
+        next_attempt_at: delivery.next_retry_at,
+        response_status: delivery.response_status,
+        created_at: delivery.created_at,
+    }
+}
+
+/// What the form of a webhook contains.
+struct Typed {
+    url: String,
+    all: bool,
+    events: Vec<EventChoice>,
+    active: bool,
+}
+
+impl Typed {
+    fn new(url: &str, chosen: impl Fn(&str) -> bool, active: bool) -> Self {
+        let choice = |event_type: &EventType| {
+            let name = event_type.as_str();
+            EventChoice { name, about: event_type.about(), is_chosen: chosen(name) }
+        };
+        let events = EventType::ALL.iter().map(choice).collect();
+        Self { url: url.to_owned(), all: chosen(EVERYTHING), events, active }
+    }
+
+    fn of(fields: &Fields) -> Self {
+        let chosen = |name: &str| fields.all("events").any(|event| event == name);
+        Self::new(fields.get("url").trim(), chosen, fields.get("active") == "true")
+    }
+
+    fn current(endpoint: &WebhookEndpoint) -> Self {
+        let names = endpoint.subscription.names();
+        Self::new(endpoint.url.as_str(), |name| names.contains(&name), endpoint.active)
+    }
+
+    fn given(&self) -> WebhookGiven<'_> {
+        WebhookGiven { url: &self.url, all: self.all, events: &self.events, active: self.active }
+    }
+}
+
+/// The event types that the form sends, known or not.
+fn events(fields: &Fields) -> Vec<String> {
+    fields.all("events").map(str::to_owned).collect()
+}
+
+/// `GET /console/webhooks/new`
+async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
+    let empty = Typed::new("", |name| name == EVERYTHING, true);
+    match needs(&caller.0, &operations::CREATE_WEBHOOK) {
+        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, &empty, &NO_PROBLEMS).await?)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn new(app: &App, caller: &Actor, typed: &Typed, problems: &Problems) -> Result<String, Refusal> {
+    let shell = shell(app, caller, Place::Webhooks).await?;
+    let once = &new_once(app.entropy());
+    Ok(NewWebhookForm { shell: &shell, once, given: typed.given(), problems }.html())
+}
+
+/// `POST /console/webhooks`. A form that is sent twice shows the same secret.
+async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
+    let typed = Typed::of(&form.fields);
+    let body = wire::CreateWebhook { url: typed.url.clone(), events: events(&form.fields) };
+    let outcome = match body.parse(|host, port| app.may_reach(host, port)) {
+        Ok(new) => form.once(&app, async |caller: &Actor| app.create_webhook(caller, new).await).await,
+        Err(errors) => Err(errors.into()),
+    };
+    match outcome {
+        Ok(answer) => {
+            let made = read::<wire::NewWebhook>(&answer)?;
+            let secret = Secret { id: made.id.to_string(), text: made.secret, is_new: true, previous_until: None };
+            secret.page(&app, &form.caller).await
+        }
+        Err(refusal) => {
+            let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
+            let text = new(&app, &form.caller, &typed, &problems).await?;
+            let shown = page(error.status(), text);
+            Ok(because_of(error, shown))
+        }
+    }
+}
+
+/// A secret, to be shown once.
+struct Secret {
+    id: String,
+    text: String,
+    is_new: bool,
+    previous_until: Option<Timestamp>,
+}
+
+impl Secret {
+    async fn page(&self, app: &App, caller: &Actor) -> Result<Response, ApiError> {
+        let shell = &shell(app, caller, Place::Webhooks).await?;
+        let (id, secret, is_new, previous_until) = (&self.id, &self.text, self.is_new, self.previous_until);
+        Ok(page(StatusCode::OK, SecretShown { shell, id, secret, is_new, previous_until }.html()))
+    }
+}
+
+/// `GET /console/webhooks/{id}`
+async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The page of a webhook, with what was typed in a form that had no effect, and the reason.
+async fn render(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    done: Done,
+    sent: Option<(&Typed, &Problems)>,
+) -> Result<String, Refusal> {
+    let endpoint = app.webhook(caller, id).await?;
+    let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
+    let day = |(date, stats): (_, kalends_notifications::ports::DeliveryStats)| ChartDay {
+        date,
+        first: stats.delivered,
+        second: stats.failed,
+    };
+    let days: Vec<_> = days.into_iter().map(day).collect();
+    let current = Typed::current(&endpoint);
+    let (typed, problems) = sent.unwrap_or((&current, &NO_PROBLEMS));
+    let shown = WebhookPage {
+        shell: &shell(app, caller, Place::Webhooks).await?,
+        done,
+        may_change: caller.may(&operations::UPDATE_WEBHOOK),
+        may_delete: caller.may(&operations::DELETE_WEBHOOK),
+        webhook: &shown(&endpoint),
+        once: &new_once(app.entropy()),
+        given: typed.given(),
+        problems,
+        chart: Chart {
+            label: "Delivered and failed deliveries on each of the last seven days. The table below has the numbers.",
+            first: "Delivered",
+            second: "Failed",
+            days: &days,
+        },
+        newest,
+    };
+    Ok(shown.html())
+}
+
+/// `POST /console/webhooks/{id}`
+async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    let typed = Typed::of(&form.fields);
+    match save(&app, &form, &id.0, &typed).await {
+        Ok(()) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
+        Err(refusal) => {
+            let stale = matches!(refusal, Refusal::Stale { .. });
+            let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
+            let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
+            match render(&app, &form.caller, &id.0, Done::default(), Some((&typed, &problems))).await {
+                Ok(text) => {
+                    let shown = page(error.status(), text);
+                    Ok(because_of(error, shown))
+                }
+                Err(refusal) => refused(refusal, TO_LIST),
+            }
+        }
+    }
+}
+
+/// Saves what was typed. Only a URL or a switch that differs is sent: either of them makes the server forget earlier
+/// failures.
+async fn save(app: &App, form: &OwnForm, id: &str, typed: &Typed) -> Result<(), Refusal> {
+    let seen = app.webhook(&form.caller, id).await?;
+    let body = wire::UpdateWebhook {
+        url: (typed.url != seen.url.as_str()).then(|| Some(typed.url.clone())),
+        events: Some(Some(events(&form.fields))),
+        active: (typed.active != seen.active).then_some(Some(typed.active)),
+    };
+    let patch = body.parse(|host, port| app.may_reach(host, port))?;
+    app.update_webhook(&form.caller, id, patch, &form.if_match()).await.map(drop)
+}
+
+/// `POST /console/webhooks/{id}/test`. A form that is sent twice sends one test.
+async fn test(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = form.once(&app, async |caller: &Actor| app.test_webhook(caller, &id.0).await).await;
+    let tested = match outcome {
+        Ok(answer) => read::<wire::TestedDelivery>(&answer)?,
+        Err(refusal) => return refused(refusal, TO_LIST),
+    };
+    let shown = WebhookTested {
+        shell: &shell(&app, &form.caller, Place::Webhooks).await?,
+        id: &id.0,
+        delivery: &shown_delivery(&tested.delivery),
+        duration_ms: tested.duration_ms,
+        error: tested.error.as_deref(),
+    };
+    Ok(page(StatusCode::OK, shown.html()))
+}
+
+/// `GET /console/webhooks/{id}/rotate`
+async fn ask_to_rotate(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    asks(&app, &caller.0, &id.0, WebhookQuestions::Rotate).await
+}
+
+/// `GET /console/webhooks/{id}/delete`
+async fn ask_to_delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    asks(&app, &caller.0, &id.0, WebhookQuestions::Delete).await
+}
+
+async fn asks(app: &App, caller: &Actor, id: &str, asks: WebhookQuestions) -> Result<Response, ApiError> {
+    match question(app, caller, id, asks).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn question(app: &App, caller: &Actor, id: &str, asks: WebhookQuestions) -> Result<String, Refusal> {
+    let operation = match asks {
+        WebhookQuestions::Rotate => &operations::ROTATE_WEBHOOK_SECRET,
+        WebhookQuestions::Delete => &operations::DELETE_WEBHOOK,
+    };
+    needs(caller, operation)?;
+    let webhook = &shown(&app.webhook(caller, id).await?);
+    let shell = &shell(app, caller, Place::Webhooks).await?;
+    Ok(WebhookQuestion { shell, asks, webhook, once: &new_once(app.entropy()) }.html())
+}
+
+/// `POST /console/webhooks/{id}/rotate`. A form that is sent twice shows the same secret.
+async fn rotate(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    match form.once(&app, async |caller: &Actor| app.rotate_webhook_secret(caller, &id.0).await).await {
+        Ok(answer) => {
+            let wire::WebhookSecret { id, secret, previous_secret_expires_at: previous_until } = read(&answer)?;
+            let secret = Secret { id: id.to_string(), text: secret, is_new: false, previous_until };
+            secret.page(&app, &form.caller).await
+        }
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// `POST /console/webhooks/{id}/delete`
+async fn delete(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    match app.delete_webhook(&form.caller, &id.0, &IfMatch::Any).await {
+        Ok(_) => Ok(see_other(&format!("{WEBHOOKS}?done=deleted"), None)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// Somebody reloads the address of a form about a webhook.
+async fn back(id: PathOf<String>) -> Response {
+    see_other(&format!("{WEBHOOKS}/{}", id.0), None)
+}
