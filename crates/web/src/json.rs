@@ -1,7 +1,8 @@
 //! JSON text for people.
 
-/// Puts each entry of the JSON text on a line of its own, indented. Nothing else changes: the order of the fields and the
-/// digits of numbers stay as they were sent. A text that is not JSON loses no characters either, except for white space.
+/// Puts each entry of the JSON text on a line of its own, indented. Nothing else changes: the order of the fields and
+/// the digits of numbers stay as they were sent. A text that is not JSON loses no characters either, except for white
+/// space.
 pub fn pretty_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0usize;

@@ -220,13 +220,13 @@ impl WebhookQuestion<'_> {
     fn explanation(&self) -> &'static str {
         match self.asks {
             WebhookQuestions::Rotate => {
-                "The new secret is shown once. For 24 hours messages are signed with both secrets, so that you have time to \
-                 give the new one to the receiver. If you have replaced the secret in the last 24 hours, the older of the \
-                 two stops at once."
+                "The new secret is shown once. For 24 hours messages are signed with both secrets, so that you have time \
+                 to give the new one to the receiver. If you have replaced the secret in the last 24 hours, the older of \
+                 the two stops at once."
             }
             WebhookQuestions::Delete => {
-                "This is permanent. Only messages that are being sent right now still arrive, and its deliveries can no \
-                 longer be read. To pause it instead, switch it off."
+                "This is permanent. Only messages that are being sent right now still arrive, and its deliveries can \
+                 no longer be read. To pause it instead, switch it off."
             }
         }
     }

@@ -126,5 +126,6 @@ mod waitlist;
 mod webhook_deliveries;
 mod webhook_examples;
 mod webhook_failures;
+mod webhook_pages;
 mod webhooks;
 mod workers;
