@@ -47,7 +47,7 @@ pub struct ChartDay {
 /// A bar. Its place and its size are in units of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bar {
-    /// The class of its look, which tells the two numbers apart without colours too.
+    /// The class of its look. The two numbers of a day differ in it without colours too.
     pub look: &'static str,
     pub x: u64,
     pub y: u64,

@@ -9,8 +9,10 @@ use axum::{
 };
 use http::StatusCode;
 use kalends_app::{Actor, App, DeliveryDays, IfMatch, Refusal, operations};
-use kalends_notifications::{Deactivation, DeliveryStatus, EVERYTHING, EventType, WebhookEndpoint};
-use kalends_time::Timestamp;
+use kalends_notifications::{
+    Deactivation, DeliveryStatus, EVERYTHING, EventType, WebhookEndpoint, ports::DeliveryStats,
+};
+use kalends_time::{CivilDate, Timestamp};
 use kalends_web::{
     Chart, ChartDay, DeliveryShown, Done, EventChoice, NO_PROBLEMS, NewWebhookForm, Paging, Place, Problems,
     SecretShown, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,
@@ -215,11 +217,8 @@ async fn render(
 ) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
     let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
-    let day = |(date, stats): (_, kalends_notifications::ports::DeliveryStats)| ChartDay {
-        date,
-        first: stats.delivered,
-        second: stats.failed,
-    };
+    let day =
+        |(date, stats): (CivilDate, DeliveryStats)| ChartDay { date, first: stats.delivered, second: stats.failed };
     let days: Vec<_> = days.into_iter().map(day).collect();
     let current = Typed::current(&endpoint);
     let (typed, problems) = sent.unwrap_or((&current, &NO_PROBLEMS));
