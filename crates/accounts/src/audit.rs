@@ -244,6 +244,8 @@ pub struct AuditSearch {
     pub action: Option<Action>,
     /// Only entries of the key with this prefix.
     pub actor_key_prefix: Option<String>,
+    /// Only entries that concern this agent.
+    pub agent: Option<AgentId>,
     /// Only entries after this place, newest first.
     pub after: Option<AuditCursor>,
     /// The maximum number of entries.
@@ -258,6 +260,7 @@ impl AuditSearch {
             && at < self.range.to
             && self.action.is_none_or(|action| action == entry.action)
             && self.actor_key_prefix.as_ref().is_none_or(|prefix| Some(prefix) == entry.actor_key_prefix.as_ref())
+            && self.agent.is_none_or(|agent| Some(agent) == entry.agent)
             && self.after.is_none_or(|after| (at, entry.id) < (after.created_at, after.id))
     }
 }

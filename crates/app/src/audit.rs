@@ -48,6 +48,7 @@ impl App {
             range,
             action: query.action,
             actor_key_prefix: query.actor_key_prefix,
+            agent: query.agent,
             after: query.after,
             // One extra entry shows whether there are more.
             limit: query.limit.saturating_add(1),

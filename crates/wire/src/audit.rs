@@ -35,6 +35,9 @@ pub struct ListAudit {
     /// Only entries of one key, given by its first 20 characters.
     #[param(max_length = 20, example = "svc_sk_0123456789abc")]
     pub actor_key_prefix: Option<String>,
+    /// Only entries that concern this agent, `agt_…`.
+    #[param(example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
+    pub agent_id: Option<String>,
     /// The `next_cursor` of the previous page.
     #[param(example = "AQAGTAXnVj0AAZDpDDJ5dNqXv3kTn5dlAA")]
     pub cursor: Option<String>,

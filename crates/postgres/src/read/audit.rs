@@ -26,8 +26,9 @@ impl AuditLog for PostgresStore {
              FROM audit_log
              WHERE org_id = $1 AND created_at >= $2 AND created_at < $3 AND (created_at, id) < ($4, $5)
                  AND ($6::text IS NULL OR action = $6) AND ($7::text IS NULL OR actor_key_prefix = $7)
+                 AND ($8::uuid IS NULL OR agent_id = $8)
              ORDER BY created_at DESC, id DESC
-             LIMIT $8",
+             LIMIT $9",
             org.uuid(),
             search.range.from.map_or(i64::MIN, |from| from.as_micros()),
             search.range.to.as_micros(),
@@ -35,6 +36,7 @@ impl AuditLog for PostgresStore {
             after_id,
             search.action.map(Action::as_str),
             search.actor_key_prefix.as_deref(),
+            search.agent.map(|agent| agent.uuid()),
             i64::from(search.limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;

@@ -15,6 +15,7 @@ impl AuditLog for SqliteStore {
         let from = search.range.from.map_or(i64::MIN, Timestamp::as_micros);
         let to = search.range.to.as_micros();
         let (action, prefix) = (search.action.map(Action::as_str), search.actor_key_prefix.as_deref());
+        let agent = search.agent.map(|agent| agent.uuid());
         // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
             search.after.map_or((i64::MAX, uuid::Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
@@ -25,7 +26,8 @@ impl AuditLog for SqliteStore {
              from audit_log
              where org_id = ?1 and created_at >= ?2 and created_at < ?3 and (created_at, id) < (?4, ?5)
                 and (?6 is null or action = ?6) and (?7 is null or actor_key_prefix = ?7)
-             order by created_at desc, id desc limit ?8",
+                and (?8 is null or agent_id = ?8)
+             order by created_at desc, id desc limit ?9",
             org_id,
             from,
             to,
@@ -33,6 +35,7 @@ impl AuditLog for SqliteStore {
             after_id,
             action,
             prefix,
+            agent,
             search.limit
         )
         .fetch_all(self.readers())

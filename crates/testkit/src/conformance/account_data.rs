@@ -24,7 +24,7 @@ const TASKS: usize = 24;
 /// A query for the whole log.
 fn everything(limit: u32) -> AuditSearch {
     let range = AuditRange { from: None, to: Timestamp::from_micros(i64::MAX), clamped: false, retention_days: None };
-    AuditSearch { range, action: None, actor_key_prefix: None, after: None, limit }
+    AuditSearch { range, action: None, actor_key_prefix: None, agent: None, after: None, limit }
 }
 
 impl Scene {
@@ -66,13 +66,20 @@ pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// The log is filtered by range (half-open), action and key.
+/// The log is filtered by range (half-open), action, key and agent.
 pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let action = |index: usize| if index.is_multiple_of(2) { Action::EventCreate } else { Action::KeyDelete };
     let key = |index: usize| (index < 4).then(|| format!("svc_sk_{}", index % 3));
+    let agents = [scene.make.agent(scene.org).id, scene.make.agent(scene.org).id];
+    let agent = |index: usize| (index < 5).then(|| agents[usize::from(index == 3)]);
     let made = scene
-        .record(6, |index, entry| AuditEntry { action: action(index), actor_key_prefix: key(index), ..entry })
+        .record(6, |index, entry| AuditEntry {
+            action: action(index),
+            actor_key_prefix: key(index),
+            agent: agent(index),
+            ..entry
+        })
         .await;
     let within = |from: Option<Timestamp>, to: Timestamp| AuditSearch {
         range: AuditRange { from, to, clamped: false, retention_days: Some(3) },
@@ -88,6 +95,8 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
         AuditSearch { action: Some(Action::AuthSignin), ..everything(200) },
         AuditSearch { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
         AuditSearch { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
+        AuditSearch { agent: Some(agents[0]), ..everything(200) },
+        AuditSearch { agent: Some(agents[1]), action: Some(Action::KeyDelete), ..everything(200) },
         AuditSearch {
             action: Some(Action::EventCreate),
             actor_key_prefix: Some("svc_sk_2".into()),
@@ -101,7 +110,7 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
         found.insert(expected.len());
         assert_eq!(scene.log(search).await, expected, "{search:?}");
     }
-    assert_eq!(found, BTreeSet::from([0, 1, 2, 3, 6]), "the questions tell something apart");
+    assert_eq!(found, BTreeSet::from([0, 1, 2, 3, 4, 6]), "the questions tell something apart");
 }
 
 /// Entries that are too old for the plan are removed in batches, and nothing else is.

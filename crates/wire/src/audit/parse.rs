@@ -1,7 +1,7 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_accounts::{self as accounts, Action, AuditCursor, NewKey};
-use kalends_kernel::{FieldError, FieldErrors, Page};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, Page};
 use kalends_time::Timestamp;
 
 use super::{AuditEntry, ListAudit};
@@ -18,6 +18,8 @@ pub struct AuditQuery {
     pub action: Option<Action>,
     /// Only entries of the key with this prefix.
     pub actor_key_prefix: Option<String>,
+    /// Only entries that concern this agent.
+    pub agent: Option<AgentId>,
     /// The position at which the previous page ended.
     pub after: Option<AuditCursor>,
     /// The maximum number of entries.
@@ -35,6 +37,7 @@ impl ListAudit {
         let to = errors.take(self.to.as_deref().map(|text| instant("to", text)).transpose());
         let action = errors.take(self.action.as_deref().map(action).transpose());
         let actor_key_prefix = errors.take(self.actor_key_prefix.map(key_prefix).transpose());
+        let agent = errors.take(self.agent_id.as_deref().map(agent).transpose());
         let after = errors.take(self.cursor.as_deref().map(|text| AuditCursor::decode("cursor", text)).transpose());
         let limit = match Page::parse(self.limit, None) {
             Ok(page) => page.limit,
@@ -45,10 +48,10 @@ impl ListAudit {
                 0
             }
         };
-        match (from, to, action, actor_key_prefix, after) {
-            (Some(from), Some(to), Some(action), Some(actor_key_prefix), Some(after)) => {
+        match (from, to, action, actor_key_prefix, agent, after) {
+            (Some(from), Some(to), Some(action), Some(actor_key_prefix), Some(agent), Some(after)) => {
                 errors.finish()?;
-                Ok(AuditQuery { from, to, action, actor_key_prefix, after, limit })
+                Ok(AuditQuery { from, to, action, actor_key_prefix, agent, after, limit })
             }
             _ => Err(errors),
         }
@@ -60,6 +63,10 @@ fn action(name: &str) -> Result<Action, FieldError> {
         let known: Vec<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         FieldError::new("action", format!("must be one of {}", known.join(", ")))
     })
+}
+
+fn agent(text: &str) -> Result<AgentId, FieldError> {
+    text.parse().map_err(|_| FieldError::new("agent_id", "must be the identifier of an agent, `agt_…`"))
 }
 
 fn key_prefix(text: String) -> Result<String, FieldError> {
@@ -102,12 +109,13 @@ mod tests {
             to: Some("2026-03-02".into()),
             action: Some("event.created".into()),
             actor_key_prefix: Some(key.into()),
+            agent_id: Some(key.into()),
             cursor: Some("x".into()),
             limit: Some(201),
         };
         let errors = query.parse().unwrap_err();
         let params: Vec<_> = errors.iter().map(|error| error.param.as_str()).collect();
-        assert_eq!(params, ["from", "to", "action", "actor_key_prefix", "cursor", "limit"]);
+        assert_eq!(params, ["from", "to", "action", "actor_key_prefix", "agent_id", "cursor", "limit"]);
         assert!(errors.iter().all(|error| !error.message.contains("0123456789")), "{errors:?}");
     }
 
