@@ -17,6 +17,7 @@ mod member;
 pub mod oauth;
 mod organization;
 mod otp;
+mod phrase;
 pub mod ports;
 mod principal;
 mod public_mail;

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures::future::join_all;
 use kalends_kernel::{OrgId, StoreError};
-use kalends_plans::UsageReport;
+use kalends_plans::{Counted as CountedBy, Metric, UsageReport};
 use kalends_quotas::{Period, Refund, Take, Unit};
 use kalends_time::{SignedDuration, Timestamp};
 use tracing::Instrument as _;
@@ -32,6 +32,18 @@ impl Counted {
     pub const fn left(&self) -> Option<u64> {
         self.left
     }
+}
+
+/// The number of months that [`App::monthly_use`] returns.
+const MONTHS: usize = 12;
+
+/// The use of a metric in each of the last months.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MonthlyUse {
+    /// The metric, which is counted by month.
+    pub metric: Metric,
+    /// The UTC months, the oldest first, each with the number used. The last one is the current month.
+    pub months: Vec<(Period, u64)>,
 }
 
 /// The task of an exchange with the store ended without an outcome.
@@ -125,6 +137,29 @@ impl App {
         Ok(report)
     }
 
+    /// The use of each metric that is counted by month, in the last 12 months. Months in which nothing was used are
+    /// zero. Unspent leases count as in [`Self::usage`].
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn monthly_use(&self, actor: &Actor) -> Result<Vec<MonthlyUse>, Refusal> {
+        let org = actor.org();
+        let read = async |now| Ok((now, self.parts.store.use_by_month(org).await?));
+        let ((now, used), unspent) = self.read_with_leases(org, read).await?;
+        let periods = last_months(now);
+        let of = |metric: Metric, period: Period| {
+            let counted = used.iter().find(|(month, of, _)| (*month, *of) == (period, metric));
+            unspent.off(metric, period, counted.map_or(0, |(.., used)| *used))
+        };
+        let counted_by_month = Metric::ALL.into_iter().filter(|metric| metric.counted() == CountedBy::Monthly);
+        Ok(counted_by_month
+            .map(|metric| MonthlyUse {
+                metric,
+                months: periods.iter().map(|period| (*period, of(metric, *period))).collect(),
+            })
+            .collect())
+    }
+
     /// Runs `read` on the organization's counters, and returns its result with the units that this process holds at
     /// that moment. `read` gets the current time.
     pub(crate) async fn read_with_leases<T>(
@@ -142,5 +177,26 @@ impl App {
         let read = read(now).await?;
         let units = slots.each_ref().map(|slot| slot.lease().unspent(now));
         Ok((read, Unspent { period: Period::of(now), units }))
+    }
+}
+
+/// The UTC month of `now` and those before it, the oldest first.
+fn last_months(now: Timestamp) -> Vec<Period> {
+    let before = |period: &Period| Some(Period::of(period.start() - SignedDuration::micros(1)));
+    let mut months: Vec<_> = std::iter::successors(Some(Period::of(now)), before).take(MONTHS).collect();
+    months.reverse();
+    months
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_months_cross_the_year() {
+        let months: Vec<_> =
+            last_months("2027-02-01T00:00:00Z".parse().unwrap()).iter().map(Period::to_string).collect();
+        assert_eq!(months.len(), MONTHS);
+        assert_eq!((&*months[0], &*months[9], &*months[11]), ("2026-03", "2026-12", "2027-02"));
     }
 }

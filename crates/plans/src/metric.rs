@@ -101,6 +101,44 @@ impl Metric {
         }
     }
 
+    /// The name on pages for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Agents => "Agents",
+            Self::Calendars => "Calendars",
+            Self::Events => "Events created",
+            Self::ApiCalls => "API calls",
+            Self::WebhookDeliveries => "Webhook deliveries",
+            Self::AvailabilityQueries => "Availability queries",
+            Self::IcalSubscriptions => "iCal subscriptions",
+            Self::Proposals => "Proposals created",
+            Self::WebhookEndpoints => "Webhook endpoints",
+            Self::ScopedKeys => "Keys of agents",
+            Self::RecurringEvents => "Series",
+            Self::BookingPages => "Booking pages",
+            Self::ImportedEvents => "Imported events",
+        }
+    }
+
+    /// What happens while the limit is reached, in whole sentences.
+    pub const fn at_limit(self) -> &'static str {
+        match self {
+            Self::Agents => "No agent can be created until another one is decommissioned.",
+            Self::Calendars => "No calendar can be created until another one is deleted.",
+            Self::Events => "No event can be created until the month ends, and booking pages take no bookings.",
+            Self::ApiCalls => "Requests are refused until the month ends.",
+            Self::WebhookDeliveries => "Deliveries are stored as skipped and not sent. They can be retried next month.",
+            Self::AvailabilityQueries => "Reads of availability are refused until the month ends.",
+            Self::IcalSubscriptions => "No subscription can be created until another one is deleted.",
+            Self::Proposals => "No proposal can be created until the month ends.",
+            Self::WebhookEndpoints => "No endpoint can be created until another one is deleted.",
+            Self::ScopedKeys => "No key of an agent can be created until another one is revoked.",
+            Self::RecurringEvents => "No series can be created until another one ends or is deleted.",
+            Self::BookingPages => "No booking page can be created until another one is deleted.",
+            Self::ImportedEvents => "A sync that would add events fails. Deleted events count for 30 days.",
+        }
+    }
+
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
