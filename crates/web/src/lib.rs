@@ -9,11 +9,13 @@
 //! [`Href`], neither of which can be a `javascript:` URL.
 
 mod accent;
+mod activity;
 mod agents;
 pub mod assets;
 pub mod headers;
 pub mod markdown;
 
+mod bars;
 mod booking;
 mod calendar_form;
 mod calendars;
@@ -21,6 +23,7 @@ mod chart;
 mod connect;
 mod connections;
 mod consent;
+mod csv;
 mod emails;
 mod english;
 mod entry;
@@ -36,6 +39,7 @@ mod members;
 mod next;
 mod notice;
 mod organization;
+mod numbers;
 mod overview;
 mod own_account;
 mod page;
@@ -52,6 +56,7 @@ mod security;
 mod shell;
 mod snippets;
 mod time;
+mod usage;
 mod verification;
 mod webhooks;
 mod zones;
@@ -59,6 +64,9 @@ mod zones;
 #[cfg(test)]
 mod tests;
 
+pub use activity::{
+    ACTIVITY_FIELDS, ACTIVITY_FILE_MAX, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog,
+};
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
@@ -67,6 +75,7 @@ pub use chart::{Chart, ChartDay};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};
 pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
+pub use csv::csv_row;
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
 pub use field::Choice;
@@ -98,6 +107,7 @@ pub use revocation::{Revocation, RevocationState};
 pub use security::{Security, SecurityForm, SecurityState, WrongEntry};
 pub use shell::{Done, Place, Shell};
 pub use time::Month;
+pub use usage::{UsagePage, UsedMetric, UsedMonths};
 pub use verification::{Verification, VerificationState};
 pub use webhooks::{
     Deliveries, DeliveryPage, DeliveryShown, EventChoice, NewWebhookForm, SecretShown, StatusFilter, WEBHOOK_FIELDS,

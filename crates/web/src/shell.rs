@@ -15,12 +15,17 @@ pub enum Place {
     Organization,
     /// The webhooks.
     Webhooks,
+    /// The audit log.
+    Activity,
+    /// What was used, and what the plan allows.
+    Usage,
 }
 
 impl Place {
     /// Every place, in the order of the frame.
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Organization];
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Webhooks];
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Activity, Self::Usage];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
@@ -30,6 +35,8 @@ impl Place {
             Self::Connections => "/console/connections",
             Self::Organization => "/console/organization",
             Self::Webhooks => "/console/webhooks",
+            Self::Activity => "/console/activity",
+            Self::Usage => "/console/usage",
         }
     }
 
@@ -40,6 +47,8 @@ impl Place {
             Self::Connections => "Connected calendars",
             Self::Organization => "Organization",
             Self::Webhooks => "Webhooks",
+            Self::Activity => "Activity",
+            Self::Usage => "Usage",
         }
     }
 }

@@ -6,6 +6,9 @@ mod first_run;
 mod members;
 mod organization;
 mod webhooks;
+mod activity;
+mod agents;
+mod usage;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -39,5 +42,6 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let areas = [agents::pages, first_run::pages];
     let areas = [agents::pages, organization::pages, members::pages, account::pages];
     let areas = [agents::pages, webhooks::pages];
+    let areas = [agents::pages, activity::pages, usage::pages];
     areas.into_iter().flat_map(|pages| pages(text)).collect()
 }

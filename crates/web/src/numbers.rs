@@ -1,0 +1,32 @@
+//! How the console writes numbers.
+
+/// The number with commas between groups of three digits, such as `1,000,000`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, "0")]
+    #[case(999, "999")]
+    #[case(1_000, "1,000")]
+    #[case(12_345, "12,345")]
+    #[case(1_000_000, "1,000,000")]
+    #[case(u64::MAX, "18,446,744,073,709,551,615")]
+    fn digits_are_grouped(#[case] number: u64, #[case] text: &str) {
+        assert_eq!(grouped(number), text);
+    }
+}

@@ -1,0 +1,168 @@
+//! The page that shows what the plan allows and what was used. It is in English, like the console, and works without
+//! scripts.
+
+use askama::Template;
+use kalends_time::Timestamp;
+
+use crate::{bars::Bars, english::in_english, numbers::grouped, shell::Shell, time::in_utc};
+
+/// The share of a limit, in percent, from which on the page warns.
+const NEAR: u64 = 80;
+
+/// The use of one metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsedMetric<'a> {
+    /// The metric's name for people.
+    pub title: &'a str,
+    /// Whether it is counted by month. Otherwise, it counts what exists now.
+    pub monthly: bool,
+    /// What is used.
+    pub used: u64,
+    /// The limit; `None` is unlimited.
+    pub limit: Option<u64>,
+    /// What happens while the limit is reached, in whole sentences.
+    pub at_limit: &'a str,
+}
+
+impl UsedMetric<'_> {
+    /// The limit, if the plan has the metric at all and limits it.
+    fn cap(&self) -> Option<u64> {
+        self.limit.filter(|limit| *limit > 0)
+    }
+
+    fn used_text(&self) -> String {
+        grouped(self.used)
+    }
+
+    fn limit_text(&self) -> String {
+        match self.limit {
+            None => "No limit".to_owned(),
+            Some(0) => "Not in the plan".to_owned(),
+            Some(limit) => grouped(limit),
+        }
+    }
+
+    /// The share of the limit in percent, rounded down.
+    fn share(&self) -> Option<u64> {
+        let limit = self.cap()?;
+        let share = u128::from(self.used) * 100 / u128::from(limit);
+        Some(u64::try_from(share).unwrap_or(u64::MAX))
+    }
+
+    /// The length of the bar in percent.
+    fn length(&self) -> Option<u64> {
+        self.share().map(|share| share.min(100))
+    }
+
+    fn is_reached(&self) -> bool {
+        self.cap().is_some_and(|limit| self.used >= limit)
+    }
+
+    fn when(&self) -> &'static str {
+        if self.monthly { "this month" } else { "now" }
+    }
+
+    /// What is said above the table, if the limit is reached or near.
+    fn warning(&self) -> Option<String> {
+        let (title, limit, share) = (self.title, self.cap()?, self.share()?);
+        let shown = grouped(limit);
+        if self.used >= limit {
+            let verb = if self.used > limit { "exceeded" } else { "reached" };
+            return Some(format!("{title}: the limit of {shown} is {verb}. {}", self.at_limit));
+        }
+        (share >= NEAR).then(|| format!("{title}: {share} % of the limit of {shown} is used."))
+    }
+}
+
+/// The use of a metric in the last months.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedMonths<'a> {
+    /// The metric's name for people.
+    pub title: &'a str,
+    /// The months, such as `2026-11`, the oldest first, each with the number used.
+    pub months: Vec<(String, u64)>,
+}
+
+/// A month in the table beside a chart.
+struct Month<'a> {
+    name: &'a str,
+    used: String,
+}
+
+impl UsedMonths<'_> {
+    fn chart(&self) -> Bars {
+        Bars::of(self.months.iter().map(|(_, used)| *used))
+    }
+
+    /// The months, the newest first.
+    fn rows(&self) -> Vec<Month<'_>> {
+        self.months.iter().rev().map(|(name, used)| Month { name, used: grouped(*used) }).collect()
+    }
+
+    fn span(&self) -> String {
+        let name = |month: Option<&(String, u64)>| month.map_or_else(String::new, |(name, _)| name.clone());
+        format!("from {} to {}", name(self.months.first()), name(self.months.last()))
+    }
+}
+
+/// What was used, and what the plan allows.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "usage.html")]
+pub struct UsagePage<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The plan, as usage reports name it.
+    pub plan: &'a str,
+    /// The requests that each key may make in a second; `None` is unlimited.
+    pub rate_per_second: Option<u32>,
+    /// When the monthly counts start again.
+    pub resets_at: Timestamp,
+    /// Everything that a plan limits.
+    pub metrics: &'a [UsedMetric<'a>],
+    /// The last months of the metrics of which something was used.
+    pub history: &'a [UsedMonths<'a>],
+}
+
+impl UsagePage<'_> {
+    fn warnings(&self) -> Vec<String> {
+        self.metrics.iter().filter_map(UsedMetric::warning).collect()
+    }
+
+    fn resets(&self) -> String {
+        in_utc(self.resets_at)
+    }
+}
+
+in_english!(UsagePage<'_>);
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::unused(0, Some(10), "10", Some(0), None)]
+    #[case::some(79, Some(100), "100", Some(79), None)]
+    #[case::near(80, Some(100), "100", Some(80), Some("Agents: 80 % of the limit of 100 is used."))]
+    #[case::almost(1_999, Some(2_000), "2,000", Some(99), Some("Agents: 99 % of the limit of 2,000 is used."))]
+    #[case::reached(3, Some(3), "3", Some(100), Some("Agents: the limit of 3 is reached. Wait."))]
+    #[case::exceeded(7, Some(3), "3", Some(233), Some("Agents: the limit of 3 is exceeded. Wait."))]
+    #[case::just_exceeded(1_001, Some(1_000), "1,000", Some(100), Some("Agents: the limit of 1,000 is exceeded. Wait."))]
+    #[case::not_in_the_plan(0, Some(0), "Not in the plan", None, None)]
+    #[case::unlimited(7, None, "No limit", None, None)]
+    #[case::huge(u64::MAX, Some(1), "1", Some(u64::MAX), Some("Agents: the limit of 1 is exceeded. Wait."))]
+    fn limits_are_compared_with_the_use(
+        #[case] used: u64,
+        #[case] limit: Option<u64>,
+        #[case] shown: &str,
+        #[case] share: Option<u64>,
+        #[case] warning: Option<&str>,
+    ) {
+        let metric = UsedMetric { title: "Agents", monthly: false, used, limit, at_limit: "Wait." };
+        assert_eq!((&*metric.limit_text(), metric.share()), (shown, share));
+        assert_eq!(metric.warning().as_deref(), warning);
+        assert_eq!(metric.is_reached(), warning.is_some_and(|text| text.ends_with("Wait.")));
+        assert!(metric.length().is_none_or(|length| length <= 100));
+    }
+}
