@@ -148,7 +148,7 @@ mod tests {
     #[case::almost(1_999, Some(2_000), "2,000", Some(99), Some("Agents: 99 % of the limit of 2,000 is used."))]
     #[case::reached(3, Some(3), "3", Some(100), Some("Agents: the limit of 3 is reached. Wait."))]
     #[case::exceeded(7, Some(3), "3", Some(233), Some("Agents: the limit of 3 is exceeded. Wait."))]
-    #[case::just_exceeded(1_001, Some(1_000), "1,000", Some(100), Some("Agents: the limit of 1,000 is exceeded. Wait."))]
+    #[case::just_over(1_001, Some(1_000), "1,000", Some(100), Some("Agents: the limit of 1,000 is exceeded. Wait."))]
     #[case::not_in_the_plan(0, Some(0), "Not in the plan", None, None)]
     #[case::unlimited(7, None, "No limit", None, None)]
     #[case::huge(u64::MAX, Some(1), "1", Some(u64::MAX), Some("Agents: the limit of 1 is exceeded. Wait."))]

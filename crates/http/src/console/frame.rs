@@ -18,6 +18,8 @@ const fn operation(place: Place) -> &'static Operation {
         Place::Agents => &operations::LIST_AGENTS,
         Place::Connections => &operations::LIST_CONNECTIONS,
         Place::Webhooks => &operations::LIST_WEBHOOKS,
+        Place::Activity => &operations::AUDIT_LOG,
+        Place::Usage => &operations::USAGE,
     }
 }
 

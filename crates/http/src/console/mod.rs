@@ -4,6 +4,7 @@
 //! access, limits and audit.
 
 mod account;
+mod activity;
 mod agents;
 mod calendars;
 mod connect;
@@ -24,6 +25,7 @@ mod shown;
 mod sign_in;
 mod sign_up;
 mod webhooks;
+mod usage;
 
 use std::sync::Arc;
 
@@ -90,6 +92,7 @@ const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, organization::OPERATIO
 const ALL: &[&[Form]] =
     &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, webhooks::OPERATIONS, deliveries::OPERATIONS];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, activity::OPERATIONS, usage::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -113,6 +116,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(account::routes())
         .merge(webhooks::routes())
         .merge(deliveries::routes())
+        .merge(activity::routes())
+        .merge(usage::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -73,6 +73,12 @@ pub(crate) const DELIVERIES: &str = "/console/webhooks/{id}/deliveries";
 /// One delivery, with its payload.
 pub(crate) const DELIVERY: &str = "/console/webhooks/{id}/deliveries/{delivery}";
 pub(crate) const RETRY_DELIVERY: &str = "/console/webhooks/{id}/deliveries/{delivery}/retry";
+/// The audit log in sentences.
+pub(crate) const ACTIVITY: &str = "/console/activity";
+/// The audit log as a file for spreadsheets.
+pub(crate) const ACTIVITY_FILE: &str = "/console/activity/file";
+/// What was used, and what the plan allows.
+pub(crate) const USAGE: &str = "/console/usage";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

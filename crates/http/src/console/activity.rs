@@ -1,0 +1,272 @@
+//! The audit log in sentences, and as a file for spreadsheets.
+
+mod words;
+
+use std::sync::Arc;
+
+use axum::{Router, response::Response, routing::get};
+use http::{HeaderValue, StatusCode, header};
+use kalends_accounts::{Action, Principal};
+use kalends_app::{Actor, App, AuditNames, Refusal, operations};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, LIMIT_DEFAULT, LIMIT_MAX};
+use kalends_time::CivilDate;
+use kalends_web::{
+    ACTIVITY_FIELDS, ACTIVITY_FILE_MAX, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog, Choice,
+    NO_PROBLEMS, Place, Problems, csv_row, headers,
+};
+use kalends_wire as wire;
+use serde::Deserialize;
+
+use self::words::{actor_in_file, option_of, outcome, refused as refused_because, sentence, user_or_key};
+use super::{
+    Form,
+    frame::{AskedOf, shell},
+    places::{ACTIVITY, ACTIVITY_FILE},
+    shown::{because_of, page, problems, refused},
+};
+use crate::{Service, error::ApiError, extract::Caller, pages::text_of};
+
+/// The pages, each with its operation.
+pub(super) const OPERATIONS: &[Form] =
+    &[("GET", ACTIVITY, &operations::AUDIT_LOG), ("GET", ACTIVITY_FILE, &operations::AUDIT_LOG)];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route(ACTIVITY, get(show)).route(ACTIVITY_FILE, get(file))
+}
+
+/// The page, to continue on if the file is refused, with the text of the link to it.
+const TO_PAGE: (&str, &str) = (ACTIVITY, "See the activity");
+/// The columns of the file.
+const COLUMNS: [&str; 7] = ["time", "action", "actor", "subject", "outcome", "address", "request id"];
+/// The number of keys that the form offers at most.
+const KEYS_OFFERED: usize = 200;
+
+/// What the address of the page says. An empty part filters nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Filter {
+    agent_id: String,
+    actor_key_prefix: String,
+    action: String,
+    from: String,
+    to: String,
+    /// The place at which the previous page ended.
+    cursor: String,
+}
+
+impl Filter {
+    fn of(asked: AskedOf<Self>) -> Self {
+        asked.map(|asked| asked.0).unwrap_or_default()
+    }
+
+    fn given(&self) -> ActivityGiven<'_> {
+        ActivityGiven {
+            agent: &self.agent_id,
+            actor: &self.actor_key_prefix,
+            action: &self.action,
+            from: &self.from,
+            to: &self.to,
+        }
+    }
+
+    /// The query for the entries after the cursor. Both days belong to the range.
+    fn query(&self, cursor: &str, limit: u32) -> Result<wire::AuditQuery, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let from = errors.take(midnight("from", &self.from, 0)).flatten();
+        let to = errors.take(midnight("to", &self.to, 1)).flatten();
+        let list = wire::ListAudit {
+            from,
+            to,
+            action: filled(&self.action),
+            actor_key_prefix: filled(&self.actor_key_prefix),
+            agent_id: filled(&self.agent_id),
+            cursor: filled(cursor),
+            limit: Some(limit.into()),
+        };
+        let query = errors.take_all(list.parse());
+        errors.finish()?;
+        query.ok_or_else(FieldErrors::default)
+    }
+}
+
+fn filled(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The beginning in UTC of the day that is `days` after the given one, as the API has it.
+fn midnight(param: &str, text: &str, days: i64) -> Result<Option<String>, FieldError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let date: CivilDate = text.parse().map_err(|_| FieldError::new(param, "must be a date such as 2026-11-28"))?;
+    Ok(Some(format!("{}T00:00:00Z", date.plus_days(days))))
+}
+
+/// `GET /console/activity`
+async fn show(app: Service, caller: Caller, asked: AskedOf<Filter>) -> Result<Response, ApiError> {
+    let filter = Filter::of(asked);
+    match read(&app, &caller.0, &filter, &filter.cursor, LIMIT_DEFAULT).await {
+        Ok(log) => Ok(page(StatusCode::OK, render(&app, &caller.0, &filter, Some(log), &NO_PROBLEMS).await?)),
+        Err(refusal) => {
+            let (problems, error) = problems(refusal, &ACTIVITY_FIELDS)?;
+            let shown = page(error.status(), render(&app, &caller.0, &filter, None, &problems).await?);
+            Ok(because_of(error, shown))
+        }
+    }
+}
+
+async fn read(app: &App, caller: &Actor, filter: &Filter, cursor: &str, limit: u32) -> Result<wire::AuditLog, Refusal> {
+    app.audit_log(caller, filter.query(cursor, limit)?).await
+}
+
+async fn render(
+    app: &App,
+    caller: &Actor,
+    filter: &Filter,
+    log: Option<wire::AuditLog>,
+    problems: &Problems,
+) -> Result<String, Refusal> {
+    let found = log.as_ref().map(|log| log.data.as_slice()).unwrap_or_default();
+    let chosen = filter.agent_id.parse::<AgentId>().ok();
+    let concerned: Vec<_> = found.iter().filter_map(|entry| entry.agent_id).chain(chosen).collect();
+    let names = app.audit_names(caller, &concerned).await?;
+    let agents = names.agents.iter().map(|(id, name)| (id.to_string(), name.clone()));
+    let agents = offered("All agents", agents, &filter.agent_id);
+    let actors = offered("Everybody", actors(&names), &filter.actor_key_prefix);
+    let actions = Action::ALL.iter().map(|action| (action.as_str().to_owned(), option_of(*action)));
+    let actions = offered("All actions", actions, &filter.action);
+    let entries: Vec<_> = found.iter().map(|entry| shown(entry, &names)).collect();
+    let shown = Activity {
+        shell: &shell(app, caller, Place::Activity).await?,
+        given: filter.given(),
+        choices: ActivityChoices { agents: &choices(&agents), actors: &choices(&actors), actions: &choices(&actions) },
+        problems,
+        log: log.as_ref().map(|log| ActivityLog {
+            entries: &entries,
+            next: log.pagination.next_cursor.as_deref(),
+            retention_days: log.retention_days,
+        }),
+        continues: !filter.cursor.is_empty(),
+    };
+    Ok(shown.html())
+}
+
+/// The keys in force and the members, each with the first characters that entries have of it.
+fn actors(names: &AuditNames) -> Vec<(String, String)> {
+    let keys = names.keys.iter().take(KEYS_OFFERED).map(|key| key.prefix.clone());
+    let users = names.members.iter().map(|(user, _)| Principal::user_prefix(*user));
+    keys.chain(users).map(|prefix| (prefix.clone(), user_or_key(&prefix, names))).collect()
+}
+
+/// The options of a choice with their titles: all, the known ones, and the chosen one even if it is not known.
+fn offered(all: &str, known: impl IntoIterator<Item = (String, String)>, chosen: &str) -> Vec<(String, String)> {
+    let mut options = vec![(String::new(), all.to_owned())];
+    options.extend(known);
+    if options.iter().all(|(value, _)| value != chosen) {
+        options.push((chosen.to_owned(), chosen.to_owned()));
+    }
+    options
+}
+
+fn choices(options: &[(String, String)]) -> Vec<Choice<'_>> {
+    options.iter().map(|(value, title)| Choice { value, title }).collect()
+}
+
+fn shown(entry: &wire::AuditEntry, names: &AuditNames) -> ActivityEntry {
+    ActivityEntry {
+        sentence: sentence(entry, names),
+        refused: refused_because(entry.status),
+        at: entry.created_at,
+        action: entry.action.to_string(),
+        actor: entry.actor_key_prefix.clone(),
+        agent: entry.agent_id.map(|id| (id.to_string(), names.agent(id).map(str::to_owned))),
+        resource: entry.resource.clone(),
+        ip: entry.ip.clone(),
+        request: format!("{} {}", entry.method, entry.path),
+        request_id: entry.request_id.to_string(),
+    }
+}
+
+/// `GET /console/activity/file`
+async fn file(app: Service, caller: Caller, asked: AskedOf<Filter>) -> Result<Response, ApiError> {
+    let text = match written(&app, &caller.0, &Filter::of(asked)).await {
+        Ok(text) => text,
+        Err(refusal) => return refused(refusal, TO_PAGE),
+    };
+    let mut response = text_of(StatusCode::OK, "text/csv; charset=utf-8", text, &headers::PAGE);
+    let name = HeaderValue::from_static("attachment; filename=\"activity.csv\"");
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// The newest entries that the filter admits, at most [`ACTIVITY_FILE_MAX`]. A row has no name of anything that users
+/// can make long except an address, so the file has at most about 5 MB.
+async fn written(app: &App, caller: &Actor, filter: &Filter) -> Result<String, Refusal> {
+    let names = app.audit_names(caller, &[]).await?;
+    let mut text = String::new();
+    csv_row(&mut text, &COLUMNS);
+    let mut cursor = String::new();
+    for _ in 0..ACTIVITY_FILE_MAX / LIMIT_MAX {
+        let log = read(app, caller, filter, &cursor, LIMIT_MAX).await?;
+        for entry in &log.data {
+            write_row(&mut text, entry, &names);
+        }
+        match log.pagination.next_cursor {
+            Some(next) => cursor = next,
+            None => break,
+        }
+    }
+    Ok(text)
+}
+
+fn write_row(text: &mut String, entry: &wire::AuditEntry, names: &AuditNames) {
+    let (at, outcome, request) = (entry.created_at.to_string(), outcome(entry.status), entry.request_id.to_string());
+    let address = entry.ip.as_deref().unwrap_or_default();
+    csv_row(text, &[&at, &entry.action, actor_in_file(entry, names), &entry.resource, &outcome, address, &request]);
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn both_days_belong_to_the_range() {
+        let filter = Filter { from: "2026-03-01".to_owned(), to: "2026-03-02".to_owned(), ..Filter::default() };
+        let query = filter.query("", 50).unwrap();
+        let at = |time: Option<kalends_time::Timestamp>| time.map(|time| time.to_string());
+        assert_eq!(at(query.from).as_deref(), Some("2026-03-01T00:00:00Z"));
+        assert_eq!(at(query.to).as_deref(), Some("2026-03-03T00:00:00Z"));
+    }
+
+    #[rstest]
+    #[case::nothing(Filter::default(), &[])]
+    #[case::no_dates(Filter { from: "x".into(), to: "2026-02-30".into(), ..Filter::default() }, &["from", "to"])]
+    #[case::out_of_bounds(Filter { to: "9999-12-31".into(), ..Filter::default() }, &["to"])]
+    #[case::unknown(
+        Filter { agent_id: "x".into(), action: "x".into(), actor_key_prefix: "x".repeat(21), ..Filter::default() },
+        &["action", "actor_key_prefix", "agent_id"]
+    )]
+    fn a_wrong_filter_is_refused_by_field(#[case] filter: Filter, #[case] params: &[&str]) {
+        let errors = filter.query("", 50).err().unwrap_or_default();
+        assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);
+        assert!(errors.iter().all(|error| ACTIVITY_FIELDS.contains(&error.param.as_str())));
+    }
+
+    #[test]
+    fn the_chosen_option_is_always_offered() {
+        let known = || [("a".to_owned(), "A".to_owned())];
+        let values = |chosen: &str| -> Vec<String> {
+            offered("All", known(), chosen).into_iter().map(|(value, _)| value).collect()
+        };
+        assert_eq!(values(""), ["", "a"]);
+        assert_eq!(values("a"), ["", "a"]);
+        assert_eq!(values("b"), ["", "a", "b"]);
+    }
+
+    #[test]
+    fn the_pages_of_the_file_fill_it() {
+        assert_eq!(ACTIVITY_FILE_MAX % LIMIT_MAX, 0);
+    }
+}

@@ -1,0 +1,243 @@
+//! The entries of the audit log in words.
+
+use kalends_accounts::{Action, KeyView};
+use kalends_app::AuditNames;
+use kalends_kernel::{AgentId, CalendarId, KeyId, UserId};
+use kalends_wire::AuditEntry;
+
+/// Stands for the changed resource in [`Action::phrase`].
+const SUBJECT: &str = "{}";
+
+/// What happened, as a sentence such as "olga@example.com revoked the key “laptop” (agent “Ada”)."
+pub(super) fn sentence(entry: &AuditEntry, names: &AuditNames) -> String {
+    let did = phrase(entry).replace(SUBJECT, &subject(entry, names));
+    // The agent is left out where it is the subject.
+    let agent = entry.agent_id.filter(|agent| agent.to_string() != entry.resource);
+    let agent = agent.map_or_else(String::new, |id| format!(" (agent {})", agent_name(id, names)));
+    format!("{} {did}{agent}.", actor(entry, names))
+}
+
+fn phrase(entry: &AuditEntry) -> &'static str {
+    match Action::from_name(&entry.action) {
+        // Entries of a batch and of an import name the calendar.
+        Some(Action::EventCreate) if entry.resource.parse::<CalendarId>().is_ok() => {
+            "created events in the calendar {}"
+        }
+        Some(action) => action.phrase(),
+        None => "did something that this version does not know",
+    }
+}
+
+/// The title of an action among others, such as "Created the agent …".
+pub(super) fn option_of(action: Action) -> String {
+    let phrase = action.phrase().replace(SUBJECT, "…");
+    let mut letters = phrase.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
+}
+
+/// The actor, as the subject of a sentence.
+fn actor(entry: &AuditEntry, names: &AuditNames) -> String {
+    match (&entry.actor_key_prefix, entry.method.as_str()) {
+        (Some(prefix), "AUTO") => format!("The server, for {},", user_or_key(prefix, names)),
+        (Some(prefix), _) => user_or_key(prefix, names),
+        (None, "CLI") => "An operator".to_owned(),
+        (None, "AUTO") => "The server".to_owned(),
+        (None, _) => "Somebody without a key".to_owned(),
+    }
+}
+
+/// The name of the user or the key with these first characters, as the subject of a sentence.
+pub(super) fn user_or_key(prefix: &str, names: &AuditNames) -> String {
+    if let Some(email) = names.member_of(prefix) {
+        return email.to_owned();
+    }
+    match names.key_of(prefix) {
+        Some(KeyView { agent: Some(agent), label: Some(label), .. }) => {
+            format!("The key “{}” of {}", label.as_str(), agent_name(*agent, names))
+        }
+        Some(KeyView { agent: Some(agent), label: None, .. }) => format!("The key of {}", agent_name(*agent, names)),
+        Some(KeyView { agent: None, .. }) => "The organization's key".to_owned(),
+        None if prefix.starts_with(UserId::PREFIX) => format!("The user {prefix}…"),
+        None => format!("The former key {prefix}…"),
+    }
+}
+
+fn agent_name(id: AgentId, names: &AuditNames) -> String {
+    names.agent(id).map_or_else(|| id.to_string(), |name| format!("“{name}”"))
+}
+
+/// The name of the changed resource, or its identifier.
+fn subject(entry: &AuditEntry, names: &AuditNames) -> String {
+    let resource = &entry.resource;
+    if let Ok(agent) = resource.parse() {
+        return agent_name(agent, names);
+    }
+    if let Ok(user) = resource.parse::<UserId>() {
+        return names.member(user).unwrap_or(resource).to_owned();
+    }
+    let key = resource.parse::<KeyId>().ok().and_then(|key| names.key(key));
+    let label = key.and_then(|key| key.label.as_ref());
+    label.map_or_else(|| resource.clone(), |label| format!("“{}”", label.as_str()))
+}
+
+/// The actor in a file: the address of a member, or else what the log has.
+pub(super) fn actor_in_file<'a>(entry: &'a AuditEntry, names: &'a AuditNames) -> &'a str {
+    match &entry.actor_key_prefix {
+        Some(prefix) => names.member_of(prefix).unwrap_or(prefix),
+        None if entry.method == "CLI" => "operator",
+        None => "",
+    }
+}
+
+/// Why a request with that status was refused, as a sentence; `None` if it was not refused.
+pub(super) fn refused(status: u16) -> Option<String> {
+    let reason = match status {
+        ..400 => return None,
+        400 => "the password or the code was wrong",
+        401 => "the password, the code or the key was wrong or no longer valid",
+        403 => "the caller may not do this",
+        429 => "too many requests, or a limit of the plan is reached",
+        status => return Some(format!("Refused with status {status}.")),
+    };
+    Some(format!("Refused: {reason}."))
+}
+
+/// The outcome in a file.
+pub(super) fn outcome(status: u16) -> String {
+    refused(status).unwrap_or_else(|| "done".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_accounts::{KeyLabel, Principal};
+    use kalends_kernel::{AuditId, RequestId};
+    use kalends_time::Timestamp;
+    use rstest::rstest;
+
+    use super::*;
+
+    const EMAIL: &str = "olga@example.com";
+    const ORG_KEY: &str = "svc_sk_0123456789abc";
+    const AGENT_KEY: &str = "svc_ak_0123456789abc";
+    const PLAIN_KEY: &str = "svc_ak_1123456789abc";
+
+    fn agent() -> AgentId {
+        AgentId::from_bytes([1; 16])
+    }
+
+    fn user() -> UserId {
+        UserId::from_bytes([2; 16])
+    }
+
+    fn laptop() -> KeyId {
+        KeyId::from_bytes([3; 16])
+    }
+
+    fn names() -> AuditNames {
+        let key = |id, prefix: &str, agent, label: Option<&str>| KeyView {
+            id,
+            agent,
+            label: label.map(|label| KeyLabel::parse("label", label).unwrap()),
+            prefix: prefix.to_owned(),
+            created_at: Timestamp::from_micros(0),
+        };
+        let other = |byte| KeyId::from_bytes([byte; 16]);
+        AuditNames {
+            agents: vec![(agent(), "Ada".to_owned())],
+            keys: vec![
+                key(other(4), ORG_KEY, None, None),
+                key(laptop(), AGENT_KEY, Some(agent()), Some("laptop")),
+                key(other(5), PLAIN_KEY, Some(AgentId::from_bytes([9; 16])), None),
+            ],
+            members: vec![(user(), EMAIL.to_owned())],
+        }
+    }
+
+    fn entry(action: Action, actor: Option<&str>, resource: &str) -> AuditEntry {
+        AuditEntry {
+            id: AuditId::from_bytes([0; 16]),
+            action: action.as_str().into(),
+            actor_key_prefix: actor.map(str::to_owned),
+            agent_id: None,
+            resource: resource.to_owned(),
+            ip: None,
+            status: 200,
+            method: "POST".to_owned(),
+            path: "/v1/agents".to_owned(),
+            duration_ms: 1,
+            request_id: RequestId::from_bytes([0; 16]),
+            created_at: Timestamp::from_micros(0),
+        }
+    }
+
+    fn said(entry: &AuditEntry) -> String {
+        sentence(entry, &names())
+    }
+
+    #[test]
+    fn every_action_is_a_sentence() {
+        for action in Action::ALL {
+            let said = said(&entry(*action, Some(ORG_KEY), "evt_x"));
+            assert!(said.starts_with("The organization's key ") && said.ends_with('.'), "{said}");
+            assert!(!said.contains(SUBJECT), "{said}");
+            let title = option_of(*action);
+            assert!(title.starts_with(char::is_uppercase) && !title.contains(SUBJECT), "{title}");
+        }
+        assert_eq!(option_of(Action::AgentCreate), "Created the agent …");
+        assert_eq!(option_of(Action::AuthSignin), "Signed in to the console");
+    }
+
+    #[rstest]
+    #[case::of_the_organization(Some(ORG_KEY), "POST", "The organization's key created the agent “Ada”.")]
+    #[case::of_an_agent(Some(AGENT_KEY), "POST", "The key “laptop” of “Ada” created the agent “Ada”.")]
+    #[case::revoked(Some("svc_ak_x"), "POST", "The former key svc_ak_x… created the agent “Ada”.")]
+    #[case::of_a_former_member(Some("usr_x"), "POST", "The user usr_x… created the agent “Ada”.")]
+    #[case::operator(None, "CLI", "An operator created the agent “Ada”.")]
+    #[case::guest(None, "POST", "Somebody without a key created the agent “Ada”.")]
+    fn the_actor_is_named(#[case] actor: Option<&str>, #[case] method: &str, #[case] expected: &str) {
+        let id = agent().to_string();
+        let created = entry(Action::AgentCreate, actor, &id);
+        let by = AuditEntry { method: method.to_owned(), agent_id: Some(agent()), ..created };
+        assert_eq!(said(&by), expected);
+    }
+
+    #[test]
+    fn a_user_is_named_by_the_address() {
+        let prefix = Principal::user_prefix(user());
+        let (id, key) = (user().to_string(), laptop().to_string());
+        let by = |action, resource: &str| entry(action, Some(&prefix), resource);
+        assert_eq!(said(&by(Action::MemberUpdate, &id)), format!("{EMAIL} changed the role of {EMAIL}."));
+        let revoked = AuditEntry { agent_id: Some(agent()), ..by(Action::KeyDelete, &key) };
+        assert_eq!(said(&revoked), format!("{EMAIL} revoked the key “laptop” (agent “Ada”)."));
+        assert_eq!(said(&by(Action::KeyDelete, "key_x")), format!("{EMAIL} revoked the key key_x."));
+        let claimed = AuditEntry { method: "AUTO".to_owned(), ..by(Action::OrgUpdate, "org_x") };
+        assert_eq!(said(&claimed), format!("The server, for {EMAIL}, changed the organization."));
+        assert_eq!(actor_in_file(&claimed, &names()), EMAIL);
+    }
+
+    #[test]
+    fn an_agent_without_a_name_is_identified() {
+        let id = AgentId::from_bytes([9; 16]);
+        assert_eq!(user_or_key(PLAIN_KEY, &names()), format!("The key of {id}"));
+        let changed = AuditEntry { agent_id: Some(id), ..entry(Action::EventUpdate, Some(ORG_KEY), "evt_x") };
+        assert_eq!(said(&changed), format!("The organization's key changed the event evt_x (agent {id})."));
+    }
+
+    #[test]
+    fn an_import_names_the_calendar() {
+        let calendar = CalendarId::from_bytes([0; 16]).to_string();
+        let said = said(&entry(Action::EventCreate, Some(ORG_KEY), &calendar));
+        assert_eq!(said, format!("The organization's key created events in the calendar {calendar}."));
+    }
+
+    #[rstest]
+    #[case(200, None, "done")]
+    #[case(302, None, "done")]
+    #[case(429, Some("Refused: too many requests, or a limit of the plan is reached."), "")]
+    #[case(418, Some("Refused with status 418."), "")]
+    fn refusals_have_a_reason(#[case] status: u16, #[case] reason: Option<&str>, #[case] done: &str) {
+        assert_eq!(refused(status).as_deref(), reason);
+        assert_eq!(outcome(status), reason.unwrap_or(done));
+    }
+}

@@ -1,0 +1,66 @@
+//! What the organization used, and what its plan allows.
+
+use std::sync::Arc;
+
+use axum::{Router, response::Response, routing::get};
+use http::StatusCode;
+use kalends_app::{Actor, App, MonthlyUse, Refusal, operations};
+use kalends_plans::{Counted, Metric, Used};
+use kalends_web::{Place, UsagePage, UsedMetric, UsedMonths};
+
+use super::{
+    Form,
+    frame::{needs, shell},
+    places::{HOME, USAGE},
+    shown::{page, refused},
+};
+use crate::{Service, error::ApiError, extract::Caller};
+
+/// The page with its operation. It must open when the API calls of the month are used up. So it is an operation of the
+/// console, which is not counted, and not `GET /v1/usage`.
+pub(super) const OPERATIONS: &[Form] = &[("GET", USAGE, &operations::GET_ME)];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route(USAGE, get(show))
+}
+
+/// `GET /console/usage`
+async fn show(app: Service, caller: Caller) -> Result<Response, ApiError> {
+    match render(&app, &caller.0).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, (HOME, "Go to the overview")),
+    }
+}
+
+async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
+    needs(caller, &operations::USAGE)?;
+    let report = app.usage(caller).await?;
+    let months = app.monthly_use(caller).await?;
+    let metrics: Vec<_> = report.iter().map(used).collect();
+    let history: Vec<_> = months.into_iter().filter_map(history_of).collect();
+    let shown = UsagePage {
+        shell: &shell(app, caller, Place::Usage).await?,
+        plan: report.plan,
+        rate_per_second: caller.principal.limits.rate_per_second(),
+        resets_at: report.period_end(),
+        metrics: &metrics,
+        history: &history,
+    };
+    Ok(shown.html())
+}
+
+fn used((metric, used): (Metric, Used)) -> UsedMetric<'static> {
+    UsedMetric {
+        title: metric.title(),
+        monthly: metric.counted() == Counted::Monthly,
+        used: used.used,
+        limit: used.limit,
+        at_limit: metric.at_limit(),
+    }
+}
+
+/// The months of a metric; `None` if nothing of it was used in any of them.
+fn history_of(used: MonthlyUse) -> Option<UsedMonths<'static>> {
+    let months: Vec<_> = used.months.into_iter().map(|(month, used)| (month.to_string(), used)).collect();
+    months.iter().any(|(_, used)| *used > 0).then(|| UsedMonths { title: used.metric.title(), months })
+}
