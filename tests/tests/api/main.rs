@@ -13,6 +13,7 @@ fn on_both(#[case] database: kalends_e2e::Database) {}
 
 mod account_end;
 mod accounts;
+mod activity_pages;
 mod addresses;
 mod agent_pages;
 mod agents;
@@ -122,6 +123,7 @@ mod terms;
 mod test_keys;
 mod timers;
 mod tools;
+mod usage_pages;
 mod waitlist;
 mod webhook_deliveries;
 mod webhook_examples;
