@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, random_bytes};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::KeyLabel;
@@ -90,6 +90,11 @@ pub struct KeyView {
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of the organization or of
+    /// an earlier release.
+    pub created_by: Option<String>,
+    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
+    pub last_used_on: Option<CivilDate>,
 }
 
 /// A key that no longer works, because it was revoked or its agent is decommissioned.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
 use kalends_plans::{Metric, Plan};
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
@@ -40,6 +40,15 @@ pub trait ScopedKeys: Send + Sync {
 
     /// Whether the agent, decommissioned or not, has a key that was not revoked individually.
     async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError>;
+}
+
+/// Records on which days keys are used.
+#[async_trait]
+pub trait KeyUses: Send + Sync {
+    /// Records that these keys of the organization were used on that UTC day. A key that was used on a later day keeps the
+    /// later one. Identifiers that are not keys of the organization are ignored. A key that another transaction is changing
+    /// may be skipped: last uses need not be exact, and nobody waits for them.
+    async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError>;
 }
 
 /// Reads organizations.

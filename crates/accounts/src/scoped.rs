@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, from_base64url, random_bytes};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{KeyHash, KeyLabel, NewKey};
 
@@ -66,6 +66,10 @@ pub struct ScopedKey {
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of an earlier release.
+    pub created_by: Option<String>,
+    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
+    pub last_used_on: Option<CivilDate>,
 }
 
 /// A new key of an agent: its row, and the text, which is shown once.
@@ -89,11 +93,12 @@ impl ScopedKey {
 }
 
 impl NewScopedKey {
-    /// A key with 256 random bits.
+    /// A key with 256 random bits. `created_by` is its creator, as the audit log names callers.
     pub fn generate(
         org: OrgId,
         agent: AgentId,
         label: Option<KeyLabel>,
+        created_by: &str,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
@@ -106,6 +111,8 @@ impl NewScopedKey {
             hash: KeyHash::of(&text),
             prefix: text.chars().take(NewKey::PREFIX_LEN).collect(),
             created_at: now,
+            created_by: Some(created_by.to_owned()),
+            last_used_on: None,
         };
         Self { key, text }
     }
@@ -133,11 +140,12 @@ mod tests {
         let now = Timestamp::from_micros(0);
         let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
         let label = KeyLabel::parse("label", "laptop").unwrap();
-        let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), now, &Bytes(3));
+        let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), "usr_01jn8r6v9ke0bt3m", now, &Bytes(3));
         assert_eq!(KeyForm::of(&fresh.text), Some(KeyForm::Agent));
         assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
         assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &Some(label)));
         assert_eq!(fresh.key.prefix, fresh.text[..20]);
+        assert_eq!((fresh.key.created_by.as_deref(), fresh.key.last_used_on), (Some("usr_01jn8r6v9ke0bt3m"), None));
         assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");
     }
 

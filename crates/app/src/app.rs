@@ -13,6 +13,7 @@ use crate::{
     busy_cache::{AnswerCache, BusyCache},
     failures::Failures,
     feed_cache::FeedCache,
+    key_uses::KeyUses,
     meter::Meter,
     nudges::Nudges,
     ports::{
@@ -106,6 +107,7 @@ pub struct App {
     pub(crate) origins: Vec<String>,
     pub(crate) meter: Meter,
     pub(crate) principals: PrincipalCache,
+    pub(crate) key_uses: KeyUses,
     pub(crate) busy: BusyCache,
     pub(crate) series: SeriesCache,
     pub(crate) answers: AnswerCache<AvailabilityQuestion>,
@@ -142,6 +144,7 @@ impl App {
             nudges: Nudges::default(),
             meter: Meter::new(),
             principals: PrincipalCache::new(),
+            key_uses: KeyUses::new(),
             busy: BusyCache::new(),
             series: SeriesCache::new(),
             answers: AnswerCache::new(),

@@ -1,6 +1,6 @@
 //! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
-use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, Organization, ScopedKey};
+use kalends_accounts::{Change, KeyLabel, KeyView, NewKey, NewScopedKey, Organization, ScopedKey};
 use kalends_kernel::KeyId;
 use kalends_plans::{Feature, Metric};
 
@@ -22,8 +22,8 @@ impl App {
         actor.needs(Feature::ScopedKeys)?;
         retry_stale(|| async {
             let agent = self.agent(actor, agent).await?.living()?.id;
-            let now = self.now();
-            let fresh = NewScopedKey::generate(actor.org(), agent, label.clone(), now, self.entropy());
+            let (created_by, now) = (&actor.principal.key_prefix, self.now());
+            let fresh = NewScopedKey::generate(actor.org(), agent, label.clone(), created_by, now, self.entropy());
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::ScopedKeys, 1, now);
             let id = fresh.key.id;
@@ -79,20 +79,40 @@ impl App {
         Ok(keys)
     }
 
+    /// The organization's own keys in force, the oldest first, without those of its agents.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn own_keys(&self, actor: &Actor) -> Result<Vec<KeyView>, Refusal> {
+        actor.for_organization()?;
+        let mut keys = self.parts.store.keys_in_force(actor.org()).await?;
+        keys.retain(|key| key.agent.is_none());
+        Ok(keys)
+    }
+
+    /// An agent key.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if no such active key exists; [`Refusal::PlanRequired`] instead on a plan without agent
+    /// keys.
+    pub async fn key(&self, actor: &Actor, id: &str) -> Result<ScopedKey, Refusal> {
+        actor.for_organization()?;
+        let missing = || match actor.needs(Feature::ScopedKeys) {
+            Ok(()) => Refusal::missing(Missing::Key, id),
+            Err(refusal) => refusal,
+        };
+        let key_id: KeyId = id.parse().map_err(|_| missing())?;
+        self.parts.store.find_scoped_key(actor.org(), key_id).await?.ok_or_else(missing)
+    }
+
     /// Revokes a key. Once this is answered, no node accepts it.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such active key exists; [`Refusal::PlanRequired`] instead on a plan without agent
     /// keys.
     pub async fn revoke_key(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
-        actor.for_organization()?;
-        let missing = || match actor.needs(Feature::ScopedKeys) {
-            Ok(()) => Refusal::missing(Missing::Key, id),
-            Err(refusal) => refusal,
-        };
         retry_stale(|| async {
-            let key_id: KeyId = id.parse().map_err(|_| missing())?;
-            let key = self.parts.store.find_scoped_key(actor.org(), key_id).await?.ok_or_else(missing)?;
+            let key = self.key(actor, id).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::RevokeKey { org: actor.org(), key: key.id, at: self.now() });
             self.commit_for(actor, Some(key.agent), key.id.to_string(), changes, Answered::nothing(&actor.request))

@@ -49,6 +49,7 @@ mod human;
 mod idempotency;
 mod import;
 mod invitations;
+mod key_uses;
 mod keys;
 mod letters;
 mod local;

@@ -211,6 +211,7 @@ all_of! {
         kalends_accounts::ports::Principals,
         kalends_accounts::ports::Organizations,
         kalends_accounts::ports::ScopedKeys,
+        kalends_accounts::ports::KeyUses,
         kalends_accounts::ports::People,
         kalends_accounts::ports::MemberInvitations,
         kalends_accounts::ports::Sessions,

@@ -6,9 +6,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{KeyForm, KeyHash, Principal};
+use kalends_accounts::{Credential, KeyForm, KeyHash, Principal};
 use kalends_plans::{Metric, headers::monthly_policy};
-use kalends_time::SignedDuration;
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 
@@ -30,16 +30,18 @@ impl App {
         }
     }
 
-    /// The caller that `key` identifies.
+    /// The caller that `key` identifies. The day is noted as the last use of the key.
     ///
     /// # Errors
     /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What the key may do is decided by [`crate::Actor::enter`].
     pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, Refusal> {
         let hash = KeyHash::of(key);
-        let epoch = self.principals.epoch(self.now());
+        let now = self.now();
+        let epoch = self.principals.epoch(now);
         if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
             && entry.epoch == epoch
         {
+            self.note_use(&entry.caller.principal, now);
             return Ok(entry.caller);
         }
         // A text without the form of a key cannot be one, and need not be looked up.
@@ -49,7 +51,27 @@ impl App {
         if let Some(epoch) = epoch {
             self.principals.entries.insert(hash.0, Entry { epoch, caller: Arc::clone(&caller) });
         }
+        self.note_use(&caller.principal, now);
         Ok(caller)
+    }
+
+    /// Notes that the caller's key was accepted at `at`.
+    fn note_use(&self, principal: &Principal, at: Timestamp) {
+        if let Credential::Key(key) = principal.credential {
+            self.key_uses.note(principal.org, key, at);
+        }
+    }
+
+    /// Writes on which days keys were used. Called regularly while the service runs, and near the end of a shutdown.
+    pub async fn write_key_uses(&self) {
+        let mut batches = self.key_uses.take().into_iter();
+        while let Some(used) = batches.next() {
+            if let Err(error) = self.parts.store.record_key_uses(used.org, &used.keys, used.day).await {
+                tracing::warn!(%error, "the days on which keys were used could not be written; they are written later");
+                self.key_uses.put_back(std::iter::once(used).chain(batches));
+                return;
+            }
+        }
     }
 
     /// Waits until every lease from before the last commit has expired. After that, no node accepts a revoked key.

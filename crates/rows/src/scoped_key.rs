@@ -2,7 +2,7 @@
 
 use kalends_accounts::{KeyHash, KeyLabel, ScopedKey};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{Key, Located, row_id};
 
@@ -16,6 +16,8 @@ columns! {
         hash: Vec<u8>,
         prefix: String,
         created_at: i64,
+        created_by: Option<String>,
+        last_used_on: Option<i64>,
     }
 }
 
@@ -32,6 +34,8 @@ impl<K: Key> ScopedKeyRow<K> {
             hash: KeyHash(row.digest("hash", &self.hash)?),
             prefix: self.prefix,
             created_at: Timestamp::from_micros(self.created_at),
+            created_by: self.created_by,
+            last_used_on: self.last_used_on.map(CivilDate::from_days),
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, and
-//! returns the leased units of idle organizations. Work that is done once for all nodes belongs to the worker.
+//! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, returns the
+//! leased units of idle organizations, and writes on which days keys were used. Work that is done once for all nodes belongs to the worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,6 +15,8 @@ const PRINCIPALS: Duration = Duration::from_millis(250);
 const KEY_RING: Duration = Duration::from_millis(500);
 /// How often the leased units of organizations that have not called for a while are returned.
 const LEASES: Duration = Duration::from_secs(60);
+/// How often the noted days of keys are written. A key costs one write a day.
+const KEY_USES: Duration = Duration::from_secs(10);
 /// The minimum time between two reads of the key table, however many requests ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
@@ -31,6 +33,13 @@ pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, st
     tasks.spawn(async move {
         while ended.run_until_cancelled(sleep(LEASES)).await.is_some() {
             leasing.return_idle_leases().await;
+        }
+    });
+    // Neither is this one: days that were taken out have to be written.
+    let (noting, ended) = (Arc::clone(app), stop.clone());
+    tasks.spawn(async move {
+        while ended.run_until_cancelled(sleep(KEY_USES)).await.is_some() {
+            noting.write_key_uses().await;
         }
     });
 }

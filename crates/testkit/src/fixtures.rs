@@ -189,7 +189,7 @@ impl Fixtures {
     /// A key of an agent.
     pub fn scoped_key(&self, agent: &Agent) -> NewScopedKey {
         let label = KeyLabel::from_stored("laptop".to_owned());
-        NewScopedKey::generate(agent.org, agent.id, Some(label), self.tick(), &self.entropy)
+        NewScopedKey::generate(agent.org, agent.id, Some(label), "svc_sk_0123456789abc", self.tick(), &self.entropy)
     }
 
     /// The first code of an organization.

@@ -1,7 +1,7 @@
 //! The export of an account.
 
 use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use serde::Serialize;
 
 #[cfg(feature = "schema")]
@@ -153,6 +153,12 @@ pub struct ExportedKey {
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The creator of an agent's key: the first 20 characters of a key, or of a user's identifier. Null for a key of the
+    /// organization, and for a key of an earlier release.
+    pub created_by: Option<String>,
+    /// The UTC day on which the key was last accepted. Null if it was never used.
+    #[schema(value_type = Option<String>, format = Date)]
+    pub last_used_on: Option<CivilDate>,
 }
 
 /// The usage of a metric in a month.

@@ -1,7 +1,7 @@
 //! Keys that are scoped to one agent.
 
 use kalends_kernel::{AgentId, KeyId};
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;
@@ -27,6 +27,13 @@ pub struct ScopedKey {
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// The creator: the first 20 characters of a key, or of a user's identifier, as in the audit log's
+    /// `actor_key_prefix`. Null for a key of an earlier release.
+    #[schema(example = "usr_01jn8r6v9ke0bt3m")]
+    pub created_by: Option<String>,
+    /// The UTC day on which the key was last accepted. It appears within seconds. Null if the key was never used.
+    #[schema(value_type = Option<String>, format = Date, example = "2026-03-02")]
+    pub last_used_on: Option<CivilDate>,
 }
 
 /// A new key that is scoped to one agent. The secret is shown only in this answer.

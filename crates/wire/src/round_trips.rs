@@ -197,7 +197,13 @@ fn answers_about_keys_and_webhooks_round_trip() {
     let key = json!({
         "id": id("key"), "key_prefix": "svc_ak_0123", "agent_id": id("agt"), "label": null, "created_at": AT
     });
-    returns::<ScopedKeys>(&json!({ "keys": [key] }));
+    let mut unused = key.clone();
+    unused["created_by"] = Value::Null;
+    unused["last_used_on"] = Value::Null;
+    let mut used = key.clone();
+    used["created_by"] = "usr_0123".into();
+    used["last_used_on"] = "2026-03-02".into();
+    returns::<ScopedKeys>(&json!({ "keys": [unused, used] }));
     let mut fresh = key;
     fresh["key"] = "svc_ak_0123".into();
     returns::<NewScopedKey>(&fresh);

@@ -37,7 +37,7 @@ async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Databa
     has_exactly(&listed.json, &["keys"]);
     let keys = listed["keys"].as_array().unwrap().clone();
     assert_eq!(keys.len(), 2);
-    has_exactly(&keys[0], &["id", "key_prefix", "agent_id", "label", "created_at"]);
+    has_exactly(&keys[0], &["id", "key_prefix", "agent_id", "label", "created_at", "created_by", "last_used_on"]);
     assert_eq!((&keys[0]["id"], &keys[1]["id"]), (&made["id"], &unnamed["id"]), "the oldest first");
     assert!(!listed.text().contains(&key[20..]), "the key is not shown again");
 

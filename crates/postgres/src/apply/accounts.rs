@@ -233,8 +233,8 @@ async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), A
 /// ends with it anyway, since look-ups join the agent.
 async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Result<(), ApplyError> {
     let written = sqlx::query!(
-        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at)
-         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8
+        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by)
+         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8, $9
          FROM agents a
          WHERE a.org_id = $1 AND a.id = $6 AND a.status <> 'decommissioned'",
         key.org.uuid(),
@@ -245,6 +245,7 @@ async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Re
         key.agent.uuid(),
         key.label.as_ref().map(|label| label.as_str()),
         key.created_at.as_micros(),
+        key.created_by.as_deref(),
     )
     .execute(connection)
     .await?;

@@ -6,7 +6,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -16,7 +16,7 @@ use crate::rows::Located;
 impl AccountData for PostgresStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let rows = sqlx::query!(
-            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at
+            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on
              FROM api_keys k
              LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.revoked_at IS NULL AND (k.agent_id IS NULL OR a.status <> 'decommissioned')
@@ -30,6 +30,8 @@ impl AccountData for PostgresStore {
             agent: row.agent_id.map(AgentId::from_uuid),
             label: row.label.map(KeyLabel::from_stored),
             created_at: Timestamp::from_micros(row.created_at),
+            created_by: row.created_by,
+            last_used_on: row.last_used_on.map(CivilDate::from_days),
         });
         Ok(keys.collect())
     }

@@ -1,9 +1,11 @@
-//! Reads the keys of agents.
+//! Reads the keys of agents, and records when keys are used.
 
 use async_trait::async_trait;
 use kalends_accounts::ScopedKey;
-use kalends_accounts::ports::ScopedKeys;
+use kalends_accounts::ports::{KeyUses, ScopedKeys};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
+use kalends_time::CivilDate;
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -14,7 +16,8 @@ impl ScopedKeys for PostgresStore {
     async fn list_scoped_keys(&self, org: OrgId) -> Result<Vec<ScopedKey>, StoreError> {
         let rows = sqlx::query_as!(
             ScopedKeyRow,
-            r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at
+            r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
+                 k.last_used_on
              FROM api_keys k
              JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.agent_id IS NOT NULL AND k.revoked_at IS NULL
@@ -29,7 +32,8 @@ impl ScopedKeys for PostgresStore {
     async fn find_scoped_key(&self, org: OrgId, key: KeyId) -> Result<Option<ScopedKey>, StoreError> {
         let row = sqlx::query_as!(
             ScopedKeyRow,
-            r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at
+            r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
+                 k.last_used_on
              FROM api_keys k
              JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL AND a.status <> 'decommissioned'"#,
@@ -49,5 +53,27 @@ impl ScopedKeys for PostgresStore {
             agent.uuid(),
         );
         found.fetch_one(&self.connections).await.map_err(store_error)
+    }
+}
+
+#[async_trait]
+impl KeyUses for PostgresStore {
+    async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError> {
+        let keys: Vec<Uuid> = keys.iter().map(|key| key.uuid()).collect();
+        // Another node may write the same rows in another order, or a commit may revoke them. Locked rows are skipped, so
+        // that nobody waits.
+        let recorded = sqlx::query!(
+            "UPDATE api_keys SET last_used_on = $3
+             WHERE org_id = $1 AND (last_used_on IS NULL OR last_used_on < $3) AND id IN (
+                 SELECT id FROM api_keys
+                 WHERE org_id = $1 AND id = ANY($2::uuid[]) AND (last_used_on IS NULL OR last_used_on < $3)
+                 ORDER BY id FOR UPDATE SKIP LOCKED
+             )",
+            org.uuid(),
+            &keys,
+            day.as_days(),
+        );
+        recorded.execute(&self.connections).await.map_err(store_error)?;
+        Ok(())
     }
 }

@@ -108,6 +108,7 @@ pub(crate) async fn serve(config: &Config, part: Serve, traces: Option<Traces>) 
     let closed = timeout(CLOSE, async {
         tasks.wait().await;
         app.return_leases().await;
+        app.write_key_uses().await;
         database.close().await;
     });
     // A collector that does not answer takes no time from the database.

@@ -241,8 +241,8 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
     let (hash, created_at) = (key.hash.0.as_slice(), key.created_at.as_micros());
     let label = key.label.as_ref().map(|label| label.as_str());
     let created = sqlx::query!(
-        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at)
-         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8 from agents a
+        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by)
+         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8, ?9 from agents a
          where a.org_id = ?1 and a.id = ?6 and a.status <> 'decommissioned'",
         org_id,
         id,
@@ -251,7 +251,8 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
         key.prefix,
         agent_id,
         label,
-        created_at
+        created_at,
+        key.created_by
     )
     .execute(connection)
     .await?;

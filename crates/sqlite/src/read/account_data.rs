@@ -5,7 +5,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
     SqliteStore,
@@ -18,7 +18,7 @@ impl AccountData for SqliteStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let org_id = org.uuid();
         let rows = sqlx::query!(
-            "select k.id, k.prefix, k.agent_id, k.label, k.created_at
+            "select k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on
              from api_keys k left join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.revoked_at is null and (k.agent_id is null or a.status <> 'decommissioned')
              order by k.created_at, k.id",
@@ -37,6 +37,8 @@ impl AccountData for SqliteStore {
                 agent: agent.transpose()?,
                 label: row.label.map(KeyLabel::from_stored),
                 created_at: Timestamp::from_micros(row.created_at),
+                created_by: row.created_by,
+                last_used_on: row.last_used_on.map(CivilDate::from_days),
             })
         });
         keys.collect()

@@ -1,10 +1,19 @@
-//! The keys of agents.
+//! The keys of agents, and when keys are used.
 
 use async_trait::async_trait;
-use kalends_accounts::{ScopedKey, ports::ScopedKeys};
+use kalends_accounts::{
+    ScopedKey,
+    ports::{KeyUses, ScopedKeys},
+};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
+use kalends_time::CivilDate;
 
-use crate::{SqliteStore, error::store_error, rows::ScopedKeyRow};
+use crate::{
+    SqliteStore,
+    error::store_error,
+    json::{self, Hex},
+    rows::ScopedKeyRow,
+};
 
 #[async_trait]
 impl ScopedKeys for SqliteStore {
@@ -12,7 +21,8 @@ impl ScopedKeys for SqliteStore {
         let org_id = org.uuid();
         sqlx::query_as!(
             ScopedKeyRow,
-            r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at
+            r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
+                k.last_used_on
              from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null and a.status <> 'decommissioned'
              order by k.created_at, k.id"#,
@@ -30,7 +40,8 @@ impl ScopedKeys for SqliteStore {
         let (org_id, id) = (org.uuid(), key.uuid());
         sqlx::query_as!(
             ScopedKeyRow,
-            r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at
+            r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
+                k.last_used_on
              from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.id = ?2 and k.revoked_at is null and a.status <> 'decommissioned'"#,
             org_id,
@@ -51,5 +62,27 @@ impl ScopedKeys for SqliteStore {
             agent_id
         );
         Ok(found.fetch_one(self.readers()).await.map_err(store_error)? > 0)
+    }
+}
+
+#[async_trait]
+impl KeyUses for SqliteStore {
+    async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError> {
+        let keys: Vec<_> = keys.iter().map(|key| Hex(key.uuid())).collect();
+        let keys = json::rows(&keys).map_err(store_error)?;
+        let (org_id, day) = (org.uuid(), day.as_days());
+        let mut writing = self.database.writer.take().await?;
+        let recorded = sqlx::query!(
+            "update api_keys set last_used_on = ?3
+             where org_id = ?1 and id in (select unhex(value) from json_each(?2))
+                and (last_used_on is null or last_used_on < ?3)",
+            org_id,
+            keys,
+            day
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(recorded).await?;
+        Ok(())
     }
 }

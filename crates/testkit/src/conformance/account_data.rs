@@ -244,6 +244,8 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
         agent: None,
         label: None,
         created_at: key.created_at,
+        created_by: None,
+        last_used_on: None,
     });
     let mut listed: Vec<_> = listed.collect();
     // Only agent keys that are in force: not those of a decommissioned agent, and not revoked ones.
@@ -258,6 +260,8 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
             agent: Some(agent.id),
             label: key.label,
             created_at: key.created_at,
+            created_by: key.created_by,
+            last_used_on: None,
         });
     }
     let revoked = listed.pop().unwrap();

@@ -8,6 +8,7 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Patch};
 use kalends_kernel::KeyId;
 use kalends_plans::Metric;
+use kalends_time::CivilDate;
 
 use super::{
     StoreUnderTest,
@@ -51,7 +52,7 @@ fn revoke(scene: &Scene, key: KeyId) -> Change {
 pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.agent().await, scene.agent().await);
-    let unnamed = ScopedKey { label: None, ..scene.make.scoped_key(&first).key };
+    let unnamed = ScopedKey { label: None, created_by: None, ..scene.make.scoped_key(&first).key };
     let label = Some(KeyLabel::from_stored("Žluťoučký 'quoted' \\ %_ 診察 🐎".into()));
     let named = ScopedKey { label, ..scene.make.scoped_key(&second).key };
     let last = scene.make.scoped_key(&first).key;
@@ -68,6 +69,39 @@ pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     scene.commit(scene.changes().create(&plain)).await;
     assert_eq!(scene.keys().await.len(), 3);
     assert_eq!(scene.store.find_scoped_key(scene.org, plain.id).await.unwrap(), None);
+}
+
+/// The last day on which a key was used is kept, also of the organization's own keys. An earlier day changes nothing, and
+/// neither do the keys of another organization, nor unknown ones.
+pub async fn the_last_use_of_a_key_is_kept(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let agent = scene.agent().await;
+    let (used, unused) = (scene.scoped_key(&agent).await, scene.scoped_key(&agent).await);
+    let own = scene.make.key(scene.org).key;
+    scene.commit(scene.changes().create(&own)).await;
+    let (theirs, unknown) = (other.scoped_key(&other.agent().await).await, scene.make.key(scene.org).key);
+    let record = async |days| {
+        let keys = [own.id, theirs.id, used.id, unknown.id];
+        scene.store.record_key_uses(scene.org, &keys, CivilDate::from_days(days)).await.unwrap();
+    };
+    // The days of the first, the second and the organization's own key.
+    let known = async || {
+        let keys = scene.store.keys_in_force(scene.org).await.unwrap();
+        [used.id, unused.id, own.id].map(|id| keys.iter().find(|key| key.id == id).unwrap().last_used_on)
+    };
+    assert_eq!(known().await, [None; 3]);
+    scene.store.record_key_uses(scene.org, &[], CivilDate::EPOCH).await.unwrap();
+    for (day, expected) in [(20_500, 20_500), (20_500, 20_500), (20_499, 20_500), (20_502, 20_502)] {
+        record(day).await;
+        let expected = Some(CivilDate::from_days(expected));
+        assert_eq!(known().await, [expected, None, expected]);
+        assert_eq!(scene.keys().await.iter().map(|key| key.last_used_on).collect::<Vec<_>>(), [expected, None]);
+        let found = scene.store.find_scoped_key(scene.org, used.id).await.unwrap().unwrap();
+        assert_eq!(found, ScopedKey { last_used_on: expected, ..used.clone() });
+    }
+    assert_eq!(other.keys().await, [theirs]);
+    assert_eq!(scene.store.find_principal(unknown.hash).await.unwrap(), None, "no key is created");
 }
 
 /// A key authenticates its agent, and reports whether the agent is paused.

@@ -89,6 +89,8 @@ impl AccountData for MemoryStore {
             agent: None,
             label: None,
             created_at: key.created_at,
+            created_by: None,
+            last_used_on: state.own_keys_used.get(&(org, key.id)).copied(),
         });
         let scoped = state.scoped_keys_in_force(org).map(|key| KeyView {
             id: key.id,
@@ -96,6 +98,8 @@ impl AccountData for MemoryStore {
             agent: Some(key.agent),
             label: key.label.clone(),
             created_at: key.created_at,
+            created_by: key.created_by.clone(),
+            last_used_on: key.last_used_on,
         });
         let mut keys: Vec<_> = of_organization.chain(scoped).collect();
         keys.sort_by_key(|key| (key.created_at, key.id));

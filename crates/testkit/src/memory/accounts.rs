@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use kalends_accounts::{
     Credential, Email, EndedKey, KeyHash, Organization, Principal, Reach, ScopedKey, VerificationCode, Waitlist,
-    ports::{Organizations, Principals, ScopedKeys},
+    ports::{KeyUses, Organizations, Principals, ScopedKeys},
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
+use kalends_time::CivilDate;
 
 use super::MemoryStore;
 
@@ -70,6 +71,24 @@ impl ScopedKeys for MemoryStore {
 
     async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError> {
         Ok(self.state().scoped_keys.values().any(|key| (key.org, key.agent) == (org, agent)))
+    }
+}
+
+#[async_trait]
+impl KeyUses for MemoryStore {
+    async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError> {
+        self.write(|state| {
+            for key in keys {
+                let place = (org, *key);
+                if let Some(scoped) = state.scoped_keys.get_mut(&place) {
+                    scoped.last_used_on = scoped.last_used_on.max(Some(day));
+                } else if state.keys.values().any(|own| (own.org, own.id) == place) {
+                    let used = state.own_keys_used.entry(place).or_insert(day);
+                    *used = day.max(*used);
+                }
+            }
+        });
+        Ok(())
     }
 }
 

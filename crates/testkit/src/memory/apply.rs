@@ -269,6 +269,7 @@ impl State {
                 self.invitations.retain(|(by, _), _| by != org);
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);
+                self.own_keys_used.retain(|(by, _), _| by != org);
                 self.revoked_keys.retain(|_, key| key.org != *org);
                 for (by, _) in &mut self.acceptances {
                     by.take_if(|by| by == org);

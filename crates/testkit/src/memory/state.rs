@@ -29,7 +29,7 @@ use kalends_notifications::{Delivery, Health, Letter, LetterRecord, Message, Que
 use kalends_plans::Metric;
 use kalends_proposals::Proposal;
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use uuid::Uuid;
 
 /// The whole state, one collection per table.
@@ -39,6 +39,8 @@ pub(super) struct State {
     pub(super) organizations: BTreeMap<OrgId, Organization>,
     pub(super) keys: HashMap<KeyHash, ApiKey>,
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
+    /// The UTC day of the last use of an organization's own key. An agent's key has its own.
+    pub(super) own_keys_used: BTreeMap<(OrgId, KeyId), CivilDate>,
     pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) claims: BTreeMap<ClaimId, Claim>,

@@ -26,6 +26,8 @@ impl From<KeyView> for ExportedKey {
             agent_id: key.agent,
             label: key.label.map(|label| label.as_str().to_owned()),
             created_at: key.created_at,
+            created_by: key.created_by,
+            last_used_on: key.last_used_on,
         }
     }
 }

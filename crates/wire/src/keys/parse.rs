@@ -14,6 +14,8 @@ impl From<domain::ScopedKey> for ScopedKey {
             agent_id: key.agent,
             label: key.label.map(|label| label.as_str().to_owned()),
             created_at: key.created_at,
+            created_by: key.created_by,
+            last_used_on: key.last_used_on,
         }
     }
 }
@@ -27,7 +29,7 @@ impl From<Vec<domain::ScopedKey>> for ScopedKeys {
 impl NewScopedKey {
     /// Builds the answer that contains the secret.
     pub fn new(fresh: &domain::NewScopedKey) -> Self {
-        let ScopedKey { id, key_prefix, agent_id, label, created_at } = fresh.key.clone().into();
+        let ScopedKey { id, key_prefix, agent_id, label, created_at, .. } = fresh.key.clone().into();
         Self { id, key: fresh.text.clone(), key_prefix, agent_id, label, created_at }
     }
 }
