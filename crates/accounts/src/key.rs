@@ -90,8 +90,8 @@ pub struct KeyView {
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
-    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of the organization or of
-    /// an earlier release.
+    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of the organization,
+    /// and for one of an earlier release.
     pub created_by: Option<String>,
     /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
     pub last_used_on: Option<CivilDate>,

@@ -45,9 +45,9 @@ pub trait ScopedKeys: Send + Sync {
 /// Records on which days keys are used.
 #[async_trait]
 pub trait KeyUses: Send + Sync {
-    /// Records that these keys of the organization were used on that UTC day. A key that was used on a later day keeps the
-    /// later one. Identifiers that are not keys of the organization are ignored. A key that another transaction is changing
-    /// may be skipped: last uses need not be exact, and nobody waits for them.
+    /// Records that these keys of the organization were used on that UTC day. A key that was used on a later day keeps
+    /// the later one. Identifiers that are not keys of the organization are ignored. A key that another transaction is
+    /// changing may be skipped: last uses need not be exact, and nobody waits for them.
     async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError>;
 }
 

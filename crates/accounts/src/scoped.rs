@@ -66,7 +66,8 @@ pub struct ScopedKey {
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
-    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of an earlier release.
+    /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of an earlier
+    /// release.
     pub created_by: Option<String>,
     /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
     pub last_used_on: Option<CivilDate>,

@@ -161,11 +161,32 @@ pub struct AgentPage<'a> {
     pub calendars: &'a [CalendarShown],
     /// The number of all its calendars.
     pub calendars_total: u64,
+    /// The number of its keys; `None` if the plan includes no keys of agents.
+    pub keys: Option<usize>,
+    /// Whether the user may create keys.
+    pub may_create_key: bool,
 }
 
 impl AgentPage<'_> {
     fn is_changeable(&self) -> bool {
         self.may_change && self.agent.status != "decommissioned"
+    }
+
+    fn keys_text(&self) -> String {
+        match self.keys {
+            None => "Your plan does not include keys of agents.".to_owned(),
+            Some(0) => "It has no keys.".to_owned(),
+            Some(1) => "It has 1 key.".to_owned(),
+            Some(keys) => format!("It has {keys} keys."),
+        }
+    }
+
+    fn has_keys(&self) -> bool {
+        self.keys.is_some_and(|keys| keys > 0)
+    }
+
+    fn can_get_a_key(&self) -> bool {
+        self.may_create_key && self.agent.status != "decommissioned"
     }
 
     fn more_calendars(&self) -> u64 {

@@ -9,6 +9,8 @@ pub enum Place {
     Home,
     /// The agents.
     Agents,
+    /// The keys.
+    Keys,
     /// The connected calendars of the user.
     Connections,
     /// The organization and its members.
@@ -26,12 +28,14 @@ impl Place {
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Organization];
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Webhooks];
     pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Activity, Self::Usage];
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Keys, Self::Connections];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
         match self {
             Self::Home => "/console",
             Self::Agents => "/console/agents",
+            Self::Keys => "/console/keys",
             Self::Connections => "/console/connections",
             Self::Organization => "/console/organization",
             Self::Webhooks => "/console/webhooks",
@@ -44,6 +48,7 @@ impl Place {
         match self {
             Self::Home => "Overview",
             Self::Agents => "Agents",
+            Self::Keys => "Keys",
             Self::Connections => "Connected calendars",
             Self::Organization => "Organization",
             Self::Webhooks => "Webhooks",

@@ -82,12 +82,17 @@ impl FromStr for Month {
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/// The date, such as `28 Nov 2026`.
+pub(crate) fn date_text(date: CivilDate) -> String {
+    let (year, month, day) = date.year_month_day();
+    format!("{day} {} {year}", month_name(month))
+}
+
 /// The time in UTC, such as `28 Nov 2026, 14:05 UTC`.
 pub(crate) fn in_utc(at: Timestamp) -> String {
     let civil = Zone::UTC.to_civil(at);
-    let (year, month, day) = civil.date.year_month_day();
     let (hour, minute, _) = civil.time.hour_minute_second();
-    format!("{day} {} {year}, {hour:02}:{minute:02} UTC", month_name(month))
+    format!("{}, {hour:02}:{minute:02} UTC", date_text(civil.date))
 }
 
 /// The date without its year, such as `28 Nov`.

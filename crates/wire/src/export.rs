@@ -153,8 +153,8 @@ pub struct ExportedKey {
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// The creator of an agent's key: the first 20 characters of a key, or of a user's identifier. Null for a key of the
-    /// organization, and for a key of an earlier release.
+    /// The creator of an agent's key: the first 20 characters of a key, or of a user's identifier. Null for a key of
+    /// the organization, and for a key of an earlier release.
     pub created_by: Option<String>,
     /// The UTC day on which the key was last accepted. Null if it was never used.
     #[schema(value_type = Option<String>, format = Date)]

@@ -22,6 +22,7 @@ use super::{
     Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
+    keys::{in_force, may_create},
     places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT},
     shown::{because_of, page, problems, refused},
 };
@@ -165,6 +166,7 @@ async fn render(
         zone: calendar.zone.to_string(),
     };
     let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
+    let keys = in_force(app, caller).await?;
     let given = AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description };
     let (given, problems) = sent.map_or((given, &NO_PROBLEMS), |sent| sent);
     let shown = AgentPage {
@@ -176,6 +178,8 @@ async fn render(
         problems,
         calendars: &calendars,
         calendars_total: listed.total,
+        keys: keys.map(|keys| keys.iter().filter(|key| key.agent.to_string() == agent.id).count()),
+        may_create_key: may_create(caller),
     };
     Ok(shown.html())
 }

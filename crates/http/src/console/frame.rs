@@ -16,6 +16,7 @@ const fn operation(place: Place) -> &'static Operation {
         // Everybody may see these two.
         Place::Home | Place::Organization => &operations::GET_ME,
         Place::Agents => &operations::LIST_AGENTS,
+        Place::Keys => &operations::LIST_KEYS,
         Place::Connections => &operations::LIST_CONNECTIONS,
         Place::Webhooks => &operations::LIST_WEBHOOKS,
         Place::Activity => &operations::AUDIT_LOG,

@@ -17,6 +17,7 @@ mod join;
 mod new_calendar;
 mod members;
 mod organization;
+mod keys;
 mod overview;
 mod password;
 pub(crate) mod places;
@@ -93,6 +94,7 @@ const ALL: &[&[Form]] =
     &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, webhooks::OPERATIONS, deliveries::OPERATIONS];
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, activity::OPERATIONS, usage::OPERATIONS];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, keys::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -118,6 +120,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(deliveries::routes())
         .merge(activity::routes())
         .merge(usage::routes())
+        .merge(keys::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -79,6 +79,10 @@ pub(crate) const ACTIVITY: &str = "/console/activity";
 pub(crate) const ACTIVITY_FILE: &str = "/console/activity/file";
 /// What was used, and what the plan allows.
 pub(crate) const USAGE: &str = "/console/usage";
+/// The keys, and the form that creates one.
+pub(crate) const KEYS: &str = "/console/keys";
+pub(crate) const NEW_KEY: &str = "/console/keys/new";
+pub(crate) const REVOKE_KEY: &str = "/console/keys/{id}/revoke";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

@@ -8,6 +8,8 @@ use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
 use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
+use kalends_plans::{Feature, Metric};
+use kalends_web::{Consent, Href, Next, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 
 use crate::{
@@ -89,6 +91,12 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",
         Refusal::NotFound { missing: Missing::Member, .. } => "There is no such member or invitation any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
+        Refusal::NotFound { missing: Missing::Key, .. } => "There is no such key any more.",
+        Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
+        Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
+            return format!("Your plan allows {limit} keys of agents. Revoke one that is no longer used.");
+        }
+        Refusal::NotFound { missing: Missing::Grant, .. } => "This has been revoked already.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",

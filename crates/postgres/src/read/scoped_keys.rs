@@ -60,8 +60,8 @@ impl ScopedKeys for PostgresStore {
 impl KeyUses for PostgresStore {
     async fn record_key_uses(&self, org: OrgId, keys: &[KeyId], day: CivilDate) -> Result<(), StoreError> {
         let keys: Vec<Uuid> = keys.iter().map(|key| key.uuid()).collect();
-        // Another node may write the same rows in another order, or a commit may revoke them. Locked rows are skipped, so
-        // that nobody waits.
+        // Another node may write the same rows in another order, or a commit may revoke them. Locked rows are skipped,
+        // so that nobody waits.
         let recorded = sqlx::query!(
             "UPDATE api_keys SET last_used_on = $3
              WHERE org_id = $1 AND (last_used_on IS NULL OR last_used_on < $3) AND id IN (

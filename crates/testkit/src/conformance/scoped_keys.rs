@@ -71,8 +71,8 @@ pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_scoped_key(scene.org, plain.id).await.unwrap(), None);
 }
 
-/// The last day on which a key was used is kept, also of the organization's own keys. An earlier day changes nothing, and
-/// neither do the keys of another organization, nor unknown ones.
+/// The last day on which a key was used is kept, also for the organization's own keys. An earlier day changes nothing.
+/// Keys of another organization and unknown ones are ignored.
 pub async fn the_last_use_of_a_key_is_kept(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

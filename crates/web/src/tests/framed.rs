@@ -9,6 +9,7 @@ mod webhooks;
 mod activity;
 mod agents;
 mod usage;
+mod keys;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -43,5 +44,6 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let areas = [agents::pages, organization::pages, members::pages, account::pages];
     let areas = [agents::pages, webhooks::pages];
     let areas = [agents::pages, activity::pages, usage::pages];
+    let areas = [agents::pages, keys::pages];
     areas.into_iter().flat_map(|pages| pages(text)).collect()
 }

@@ -44,6 +44,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         problems: &NO_PROBLEMS,
         calendars: &calendars,
         calendars_total: 3,
+        keys: Some(2),
+        may_create_key: true,
     };
     vec![
         ("agents", list.html()),
@@ -52,8 +54,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("new agent", NewAgentForm { problems: &NO_PROBLEMS, ..new }.html()),
         ("agent", shown.html()),
         ("agent, wrong", AgentPage { agent: paused, problems: wrong, calendars: &[], ..shown }.html()),
-        ("agent, gone", AgentPage { agent: gone, calendars: &[], calendars_total: 0, ..shown }.html()),
-        ("agent, seen by a viewer", AgentPage { may_change: false, ..shown }.html()),
+        ("agent, gone", AgentPage { agent: gone, calendars: &[], calendars_total: 0, keys: Some(0), ..shown }.html()),
+        ("agent, seen by a viewer", AgentPage { may_change: false, keys: None, may_create_key: false, ..shown }.html()),
         ("decommission", Decommission { shell, agent: active, calendars: 3 }.html()),
     ]
 }

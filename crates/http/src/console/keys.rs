@@ -1,0 +1,258 @@
+//! The keys of the organization, and the forms about those of its agents.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
+
+use axum::{Router, response::Response, routing::get};
+use http::StatusCode;
+use kalends_accounts::{KeyLabel, KeyView, Principal, ScopedKey};
+use kalends_app::{Actor, App, Missing, Refusal, operations};
+use kalends_calendars::{Agent, AgentStatus, ports::AgentFilter};
+use kalends_kernel::{AgentId, FieldErrors, LIMIT_MAX, Page};
+use kalends_plans::Feature;
+use kalends_web::{
+    Choice, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm, Paging, Place,
+    Problems, RevokeKey,
+};
+use kalends_wire as wire;
+use serde::Deserialize;
+
+use super::{
+    Form,
+    form::{OwnForm, new_once, read},
+    frame::{Asked, AskedOf, needs, shell},
+    places::{KEYS, NEW_KEY, REVOKE_KEY},
+    shown::{because_of, page, problems, refused},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    pages::Fields,
+    reply::see_other,
+};
+
+/// The pages and forms, each with its operation.
+pub(super) const OPERATIONS: &[Form] = &[
+    ("GET", KEYS, &operations::LIST_KEYS),
+    ("POST", KEYS, &operations::CREATE_KEY),
+    ("GET", NEW_KEY, &operations::LIST_KEYS),
+    ("GET", REVOKE_KEY, &operations::LIST_KEYS),
+    ("POST", REVOKE_KEY, &operations::DELETE_KEY),
+];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route(KEYS, get(list).post(create))
+        .route(NEW_KEY, get(ask))
+        .route(REVOKE_KEY, get(ask_to_revoke).post(revoke))
+}
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+const TO_LIST: (&str, &str) = (KEYS, "See the keys");
+/// The most agents that are read or offered at once.
+const AGENTS_MAX: Page = Page { limit: LIMIT_MAX, offset: 0 };
+
+/// The agent that the address of a page names.
+#[derive(Debug, Deserialize)]
+struct Of {
+    /// Its identifier; empty if there is none.
+    #[serde(default)]
+    agent: String,
+}
+
+impl Of {
+    fn agent(asked: AskedOf<Self>) -> String {
+        asked.map(|asked| asked.0.agent).unwrap_or_default()
+    }
+}
+
+/// The keys of agents in force; `None` if the plan includes none.
+///
+/// # Errors
+/// Those of [`App::list_keys`].
+pub(super) async fn in_force(app: &App, caller: &Actor) -> Result<Option<Vec<ScopedKey>>, Refusal> {
+    match app.list_keys(caller).await {
+        Ok(keys) => Ok(Some(keys)),
+        Err(Refusal::PlanRequired(_)) => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Whether the caller may create keys of agents.
+pub(super) fn may_create(caller: &Actor) -> bool {
+    caller.may(&operations::CREATE_KEY) && caller.needs(Feature::ScopedKeys).is_ok()
+}
+
+/// `GET /console/keys`
+async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>, of: AskedOf<Of>) -> Result<Response, ApiError> {
+    match render(&app, &caller.0, &Asked::of(asked), &Of::agent(of)).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The list of all keys, or of those of `agent` if it is not empty.
+async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result<String, Refusal> {
+    let of = if agent.is_empty() { None } else { Some(app.agent(caller, agent).await?) };
+    let found = in_force(app, caller).await?;
+    let included = found.is_some();
+    let mut keys = found.unwrap_or_default();
+    keys.retain(|key| of.as_ref().is_none_or(|agent| key.agent == agent.id));
+    let filter = of.iter().map(|agent| ("agent", agent.id.to_string())).collect();
+    let total = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+    let paging = Paging { path: KEYS, filter, page: asked.page(), total };
+    let keys = keys.into_iter().skip(paging.page.offset as usize).take(paging.page.limit as usize).collect();
+    let own = if of.is_none() { app.own_keys(caller).await? } else { Vec::new() };
+    let list = Keys {
+        shell: &shell(app, caller, Place::Keys).await?,
+        done: asked.done(),
+        of: of.as_ref().map(|of| KeysOf { id: agent, name: &of.name }),
+        included,
+        may_create: may_create(caller),
+        may_revoke: caller.may(&operations::DELETE_KEY),
+        keys: &all_shown(app, caller, keys).await?,
+        paging: &paging,
+        own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
+    };
+    Ok(list.html())
+}
+
+fn own_facts(key: KeyView) -> KeyFacts {
+    KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on }
+}
+
+/// The keys with the names of their agents and creators.
+async fn all_shown(app: &App, caller: &Actor, keys: Vec<ScopedKey>) -> Result<Vec<KeyShown>, Refusal> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut agents = BTreeMap::new();
+    for agent in app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?.data {
+        agents.insert(agent.id, agent);
+    }
+    for key in &keys {
+        if let Entry::Vacant(absent) = agents.entry(key.agent) {
+            absent.insert(app.agent(caller, &key.agent.to_string()).await?);
+        }
+    }
+    let creators = creators(app, caller).await?;
+    // Every agent was found. A key without one would not be in force.
+    Ok(keys.into_iter().filter_map(|key| shown(&agents, &creators, key)).collect())
+}
+
+fn shown(agents: &BTreeMap<AgentId, Agent>, creators: &BTreeMap<String, String>, key: ScopedKey) -> Option<KeyShown> {
+    let agent = agents.get(&key.agent)?;
+    let created_by = key.created_by.unwrap_or_default();
+    Some(KeyShown {
+        id: key.id.to_string(),
+        label: key.label.map(|label| label.as_str().to_owned()).unwrap_or_default(),
+        agent: agent.id.to_string(),
+        agent_name: agent.name.clone(),
+        is_paused: agent.status == AgentStatus::Paused,
+        created_by: creators.get(&created_by).cloned().unwrap_or(created_by),
+        facts: KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on },
+    })
+}
+
+/// The addresses of the members, by the name of each as the creator of a key.
+async fn creators(app: &App, caller: &Actor) -> Result<BTreeMap<String, String>, Refusal> {
+    let members = app.list_members(caller).await?.members;
+    Ok(members.into_iter().map(|member| (Principal::user_prefix(member.id), member.email)).collect())
+}
+
+/// `GET /console/keys/new`
+async fn ask(app: Service, caller: Caller, of: AskedOf<Of>) -> Result<Response, ApiError> {
+    let agent = Of::agent(of);
+    match new(&app, &caller.0, KeyGiven { agent: &agent, label: "" }, &NO_PROBLEMS).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The form, with the active agents to choose from, and the agent that was asked for even if it is not one of those.
+async fn new(app: &App, caller: &Actor, given: KeyGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
+    needs(caller, &operations::CREATE_KEY)?;
+    caller.needs(Feature::ScopedKeys)?;
+    let active = AgentFilter { status: Some(AgentStatus::Active), ..AgentFilter::default() };
+    let listed = app.list_agents(caller, active, AGENTS_MAX).await?;
+    let more = listed.total > u64::from(AGENTS_MAX.limit);
+    let mut agents: Vec<_> = listed.data.into_iter().map(|agent| (agent.id.to_string(), agent.name)).collect();
+    if !given.agent.is_empty() && agents.iter().all(|(id, _)| id != given.agent) {
+        match app.agent(caller, given.agent).await {
+            Ok(agent) if agent.living().is_ok() => agents.push((agent.id.to_string(), agent.name)),
+            Ok(_) | Err(Refusal::NotFound { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    let agents: Vec<_> = agents.iter().map(|(id, name)| Choice { value: id, title: name }).collect();
+    let shell = shell(app, caller, Place::Keys).await?;
+    let once = new_once(app.entropy());
+    Ok(NewKeyForm { shell: &shell, once: &once, agents: &agents, more, given, problems }.html())
+}
+
+fn typed(fields: &Fields) -> KeyGiven<'_> {
+    KeyGiven { agent: fields.get("agent_id").trim(), label: fields.get("label").trim() }
+}
+
+/// The agent and the label of the key that the form describes.
+fn wanted(given: KeyGiven<'_>) -> Result<(String, Option<KeyLabel>), FieldErrors> {
+    let label = Some(given.label.to_owned()).filter(|label| !label.is_empty());
+    wire::CreateScopedKey { agent_id: given.agent.to_owned(), label }.parse()
+}
+
+/// `POST /console/keys`. A form that is sent twice shows the same key.
+async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = match wanted(typed(&form.fields)) {
+        Ok((agent, label)) => form.once(&app, async |caller: &Actor| app.create_key(caller, &agent, label).await).await,
+        Err(errors) => Err(errors.into()),
+    };
+    match outcome {
+        Ok(answer) => Ok(page(StatusCode::OK, made(&app, &form.caller, &read(&answer)?).await?)),
+        Err(refusal) => {
+            let (problems, error) = problems(refusal, &KEY_FIELDS)?;
+            match new(&app, &form.caller, typed(&form.fields), &problems).await {
+                Ok(text) => {
+                    let shown = page(error.status(), text);
+                    Ok(because_of(error, shown))
+                }
+                Err(refusal) => refused(refusal, TO_LIST),
+            }
+        }
+    }
+}
+
+/// The page that shows a new key.
+async fn made(app: &App, caller: &Actor, made: &wire::NewScopedKey) -> Result<String, Refusal> {
+    let agent = app.agent(caller, &made.agent_id.to_string()).await?;
+    let shell = shell(app, caller, Place::Keys).await?;
+    let base_url = &app.settings().base_url;
+    Ok(KeyMade { shell: &shell, agent: &agent.name, key: &made.key, base_url }.html())
+}
+
+/// `GET /console/keys/{id}/revoke`
+async fn ask_to_revoke(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    match question(&app, &caller.0, &id.0).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
+    needs(caller, &operations::DELETE_KEY)?;
+    let key = app.key(caller, id).await?;
+    let missing = || Refusal::missing(Missing::Key, id);
+    let shown = all_shown(app, caller, vec![key]).await?.pop().ok_or_else(missing)?;
+    let shell = shell(app, caller, Place::Keys).await?;
+    Ok(RevokeKey { shell: &shell, key: &shown }.html())
+}
+
+/// `POST /console/keys/{id}/revoke`
+async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    match app.revoke_key(&form.caller, &id.0).await {
+        Ok(_) => Ok(see_other(&format!("{KEYS}?done=revoked"), None)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}

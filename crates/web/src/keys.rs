@@ -1,0 +1,220 @@
+//! The pages about keys. They are in English, like the console, and work without scripts.
+
+use askama::Template;
+use kalends_time::{CivilDate, Timestamp};
+
+use crate::{
+    english::in_english,
+    field::{Choice, Field, Select},
+    link::with,
+    paging::Paging,
+    problems::Problems,
+    shell::{Done, Shell},
+    time::{date_text, in_utc},
+};
+
+/// The fields of the form of a key.
+pub const KEY_FIELDS: [&str; 2] = ["agent_id", "label"];
+/// The maximum length of a label, in characters.
+const LABEL: usize = 100;
+
+/// What is known about any key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyFacts {
+    /// The first characters of the key.
+    pub prefix: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The UTC day of its last use; `None` if it was never used.
+    pub last_used_on: Option<CivilDate>,
+}
+
+impl KeyFacts {
+    fn created(&self) -> String {
+        in_utc(self.created_at)
+    }
+
+    fn last_used(&self) -> String {
+        self.last_used_on.map_or_else(|| "never".to_owned(), |day| format!("{} (UTC)", date_text(day)))
+    }
+}
+
+/// A key of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyShown {
+    /// The identifier.
+    pub id: String,
+    /// The label; empty if there is none.
+    pub label: String,
+    /// The identifier of the agent that it speaks for.
+    pub agent: String,
+    /// The name of that agent.
+    pub agent_name: String,
+    /// Whether that agent is paused.
+    pub is_paused: bool,
+    /// Who created it: an address, or the first characters of a key; empty if that is not known.
+    pub created_by: String,
+    /// What is known about any key.
+    pub facts: KeyFacts,
+}
+
+impl KeyShown {
+    fn title(&self) -> &str {
+        if self.label.is_empty() { "Without a label" } else { &self.label }
+    }
+
+    const fn reach(&self) -> &'static str {
+        if self.is_paused { "Only reads, while its agent is paused" } else { "Everything that belongs to its agent" }
+    }
+
+    const fn facts(&self) -> &KeyFacts {
+        &self.facts
+    }
+}
+
+/// An agent whose keys a list is limited to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeysOf<'a> {
+    /// The identifier.
+    pub id: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
+/// The list of keys.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "keys.html")]
+pub struct Keys<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// The agent whose keys are listed; `None` for all agents.
+    pub of: Option<KeysOf<'a>>,
+    /// Whether the plan includes keys of agents.
+    pub included: bool,
+    /// Whether the user may create keys.
+    pub may_create: bool,
+    /// Whether the user may revoke keys.
+    pub may_revoke: bool,
+    /// The keys of agents on this page of the list.
+    pub keys: &'a [KeyShown],
+    /// Where in the list it is.
+    pub paging: &'a Paging,
+    /// The organization's own keys. The list of one agent has none.
+    pub own: &'a [KeyFacts],
+}
+
+impl Keys<'_> {
+    fn new_path(&self) -> String {
+        match &self.of {
+            Some(of) => with("/console/keys/new", &[("agent", &of.id)]),
+            None => "/console/keys/new".to_owned(),
+        }
+    }
+}
+
+/// What was typed into the form of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyGiven<'a> {
+    /// The identifier of the agent.
+    pub agent: &'a str,
+    /// The label.
+    pub label: &'a str,
+}
+
+/// The form that creates a key.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "new_key.html")]
+pub struct NewKeyForm<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// The agents to choose from, by identifier and name.
+    pub agents: &'a [Choice<'a>],
+    /// Whether the organization has more agents than these.
+    pub more: bool,
+    /// What was typed.
+    pub given: KeyGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+impl<'a> NewKeyForm<'a> {
+    fn agent(&self) -> Select<'a> {
+        let name = "agent_id";
+        let (options, chosen, problem) = (self.agents, self.given.agent, self.problems.of(name));
+        Select { name, label: "The agent that it speaks for", options, chosen, problem }
+    }
+
+    fn label(&self) -> Field<'a> {
+        let field = Field::text("label", "Label, such as where it is used", self.given.label, LABEL);
+        Field { required: false, ..field.checked(self.problems) }
+    }
+}
+
+/// A new key, which is shown once.
+#[derive(Clone, Copy, Template)]
+#[template(path = "key_made.html")]
+pub struct KeyMade<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The name of the agent that it speaks for.
+    pub agent: &'a str,
+    /// The key.
+    pub key: &'a str,
+    /// The URL of the service, without a trailing slash.
+    pub base_url: &'a str,
+}
+
+impl KeyMade<'_> {
+    /// The configuration of an MCP client.
+    fn mcp(&self) -> String {
+        let Self { key, base_url, .. } = self;
+        [
+            "{".to_owned(),
+            "  \"mcpServers\": {".to_owned(),
+            "    \"kalends\": {".to_owned(),
+            "      \"type\": \"http\",".to_owned(),
+            format!("      \"url\": \"{base_url}/mcp\","),
+            format!("      \"headers\": {{ \"Authorization\": \"Bearer {key}\" }}"),
+            "    }".to_owned(),
+            "  }".to_owned(),
+            "}".to_owned(),
+        ]
+        .join("\n")
+    }
+
+    fn curl(&self) -> String {
+        format!("curl -H 'Authorization: Bearer {}' {}/v1/calendars", self.key, self.base_url)
+    }
+}
+
+/// The question whether to revoke a key.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "revoke_key.html")]
+pub struct RevokeKey<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The key.
+    pub key: &'a KeyShown,
+}
+
+in_english!(Keys<'_>, NewKeyForm<'_>, KeyMade<'_>, RevokeKey<'_>);
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Some("2026-11-28"), "28 Nov 2026 (UTC)")]
+    #[case(None, "never")]
+    fn the_last_use_is_a_day_or_never(#[case] day: Option<&str>, #[case] text: &str) {
+        let last_used_on = day.map(|day| day.parse().unwrap());
+        let facts = KeyFacts { prefix: "svc_ak_".to_owned(), created_at: Timestamp::from_micros(0), last_used_on };
+        assert_eq!(facts.last_used(), text);
+    }
+}

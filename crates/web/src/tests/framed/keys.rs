@@ -1,0 +1,87 @@
+//! The pages about keys.
+
+use kalends_kernel::Page;
+
+use super::{done, problems, shell};
+use crate::{
+    Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm, Paging,
+    Place, RevokeKey,
+};
+
+const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
+
+fn facts(prefix: &str, used: bool) -> KeyFacts {
+    KeyFacts {
+        prefix: prefix.to_owned(),
+        created_at: "2026-03-02T08:00:00Z".parse().unwrap(),
+        last_used_on: used.then(|| "2026-11-28".parse().unwrap()),
+    }
+}
+
+fn key(text: &str, is_paused: bool) -> KeyShown {
+    KeyShown {
+        id: "key_01jn8r6v9ke0bt3m5qz2c7xwdk".to_owned(),
+        label: text.to_owned(),
+        agent: AGENT.to_owned(),
+        agent_name: text.to_owned(),
+        is_paused,
+        created_by: text.to_owned(),
+        facts: facts("svc_ak_Zk9wQm7cXb2dR", !is_paused),
+    }
+}
+
+pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
+    let shell = &shell(text, Place::Keys);
+    let unnamed = KeyShown { label: String::new(), created_by: String::new(), ..key(text, true) };
+    let keys = [key(text, false), unnamed];
+    let page = Page { limit: 50, offset: 50 };
+    let paging = &Paging { path: "/console/keys", filter: vec![("agent", text.to_owned())], page, total: 132 };
+    let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
+    let own = [facts("svc_sk_Zk9wQm7cXb2dR", true)];
+    let list = Keys {
+        shell,
+        done: done(),
+        of: None,
+        included: true,
+        may_create: true,
+        may_revoke: true,
+        keys: &keys,
+        paging,
+        own: &own,
+    };
+    let of = Some(KeysOf { id: AGENT, name: text });
+    let agents = [Choice { value: AGENT, title: text }];
+    let given = KeyGiven { agent: AGENT, label: text };
+    let wrong = &problems(&KEY_FIELDS, text);
+    let new = NewKeyForm { shell, once: "once", agents: &agents, more: true, given, problems: wrong };
+    let (key, base_url) = ("svc_ak_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "https://calendar.example.com");
+    vec![
+        ("keys", list.html()),
+        ("keys of an agent", Keys { done: Done::default(), of, own: &[], ..list }.html()),
+        ("keys, none", Keys { keys: &[], paging: none, ..list }.html()),
+        (
+            "keys, seen by a viewer",
+            Keys { included: false, may_create: false, may_revoke: false, keys: &[], paging: none, ..list }.html(),
+        ),
+        ("new key, wrong", new.html()),
+        ("new key", NewKeyForm { problems: &NO_PROBLEMS, more: false, ..new }.html()),
+        ("new key, no agents", NewKeyForm { problems: &NO_PROBLEMS, agents: &[], more: false, ..new }.html()),
+        ("key made", KeyMade { shell, agent: text, key, base_url }.html()),
+        ("revoke key", RevokeKey { shell, key: &keys[0] }.html()),
+    ]
+}
+
+#[test]
+fn a_new_key_is_shown_with_ways_to_use_it() {
+    let shell = &shell("Engines", Place::Keys);
+    let made = KeyMade { shell, agent: "Ada", key: "svc_ak_x", base_url: "https://calendar.example.com" };
+    let page = made.html().replace("&#34;", "\"").replace("&#39;", "'");
+    for part in [
+        "<pre><code>svc_ak_x</code></pre>",
+        "\"url\": \"https://calendar.example.com/mcp\"",
+        "\"headers\": { \"Authorization\": \"Bearer svc_ak_x\" }",
+        "curl -H 'Authorization: Bearer svc_ak_x' https://calendar.example.com/v1/calendars",
+    ] {
+        assert!(page.contains(part), "no {part} in {page}");
+    }
+}
