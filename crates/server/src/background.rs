@@ -16,8 +16,8 @@ const PRINCIPALS: Duration = Duration::from_millis(250);
 const KEY_RING: Duration = Duration::from_millis(500);
 /// How often the leased units of organizations that have not called for a while are returned.
 const LEASES: Duration = Duration::from_secs(60);
-/// How often the noted days of keys are written. A key costs one write a day.
-const KEY_USES: Duration = Duration::from_secs(10);
+/// How often the noted days of keys are written. Nothing is written if no key was used for the first time of a day.
+const KEY_USES: Duration = Duration::from_secs(1);
 /// The minimum time between two reads of the key table, however many requests ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 

@@ -1,12 +1,16 @@
 //! Keys of one agent: creation, listing, revocation, and the agent's state.
 
 use crate::on_both;
+use chrono::TimeDelta;
 use kalends_e2e::{Client, Database, Database::Postgres, Server};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, wait_until};
+use crate::claims::DAY;
+use crate::fixtures::{
+    agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, now, time, wait_until,
+};
 
 async fn key_of(api: &Client, agent: &str) -> Value {
     api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "laptop" })).await.expect(201).json
@@ -19,7 +23,9 @@ fn text(value: &Value) -> String {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Database) {
-    let (server, api) = Server::with_org(database, "pro").await;
+    let server = Server::start(database).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
     let (own, calendar) = agent_with_calendar(&api).await;
     let (other, theirs) = agent_with_calendar(&api).await;
     let made = key_of(&api, &own).await;
@@ -39,6 +45,7 @@ async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Databa
     assert_eq!(keys.len(), 2);
     has_exactly(&keys[0], &["id", "key_prefix", "agent_id", "label", "created_at", "created_by", "last_used_on"]);
     assert_eq!((&keys[0]["id"], &keys[1]["id"]), (&made["id"], &unnamed["id"]), "the oldest first");
+    assert_eq!((&keys[0]["created_by"], &keys[0]["last_used_on"]), (&json!(org.key[..20]), &Value::Null));
     assert!(!listed.text().contains(&key[20..]), "the key is not shown again");
 
     let scoped = server.client(&key);
@@ -76,6 +83,41 @@ async fn a_revoked_key_stops_working_at_once(#[case] database: Database) {
     assert_eq!(api.get("/v1/keys").await.expect(200)["keys"], json!([]));
     server.restart().await;
     server.client(&text(&made["key"])).get(format!("/v1/agents/{own}")).await.refused(401, "unauthorized");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_key_shows_the_day_of_its_last_use(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
+    let own = agent(&api).await;
+    let (used, unused) = (key_of(&api, &own).await, key_of(&api, &own).await);
+    let now = time(&json!(now(&api).await));
+    // At noon of a later day, so that no day ends while the test runs.
+    let noon = DAY + DAY / 2 - now.timestamp().rem_euclid(DAY);
+    for days in [0, 2] {
+        let ahead = noon + days * DAY;
+        server.restart_at_offset(ahead).await;
+        for _ in 0..3 {
+            server.client(&text(&used["key"])).get(format!("/v1/agents/{own}")).await.expect(200);
+        }
+        // A request that is refused for its reach uses the key too. A wrong key is nobody's.
+        server.client(&text(&used["key"])).get("/v1/agents").await.refused(403, "forbidden");
+        server.client(&format!("svc_ak_{}", "A".repeat(43))).get("/v1/agents").await.refused(401, "unauthorized");
+        // A clean stop writes what the process has noted.
+        server.restart().await;
+        let day = (now + TimeDelta::seconds(ahead)).date_naive().to_string();
+        let listed = server.api(&org).get("/v1/keys").await.expect(200);
+        let seen: Vec<_> = listed["keys"].as_array().unwrap().iter().map(|key| key["last_used_on"].clone()).collect();
+        assert_eq!(seen, [json!(day), Value::Null]);
+        assert_eq!(listed["keys"][1]["id"], unused["id"]);
+    }
+
+    // The running process writes it too, within seconds.
+    server.client(&text(&unused["key"])).get(format!("/v1/agents/{own}")).await.expect(200);
+    let api = server.api(&org);
+    wait_until(|| async { api.get("/v1/keys").await }, |answer| answer["keys"][1]["last_used_on"].is_string()).await;
 }
 
 #[apply(on_both)]

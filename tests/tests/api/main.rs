@@ -77,6 +77,7 @@ mod invitations;
 mod invitations_by_the_rule;
 mod ip_limits;
 mod keys;
+mod keys_pages;
 mod languages_by_the_rule;
 mod lifecycle;
 mod lists;

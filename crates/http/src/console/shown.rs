@@ -94,7 +94,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Key, .. } => "There is no such key any more.",
         Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
-            return format!("Your plan allows {limit} keys of agents. Revoke one that is no longer used.");
+            return format!("Your plan's limit of keys of agents is {limit}. Revoke one that is no longer used.");
         }
         Refusal::NotFound { missing: Missing::Grant, .. } => "This has been revoked already.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
