@@ -1,7 +1,7 @@
 //! The keys of the organization, and the forms about those of its agents.
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -129,14 +129,11 @@ async fn all_shown(app: &App, caller: &Actor, keys: Vec<ScopedKey>) -> Result<Ve
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let mut agents = BTreeMap::new();
-    for agent in app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?.data {
-        agents.insert(agent.id, agent);
-    }
-    for key in &keys {
-        if let Entry::Vacant(absent) = agents.entry(key.agent) {
-            absent.insert(app.agent(caller, &key.agent.to_string()).await?);
-        }
+    let listed = app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?;
+    let mut agents: BTreeMap<_, _> = listed.data.into_iter().map(|agent| (agent.id, agent)).collect();
+    let beyond: BTreeSet<_> = keys.iter().map(|key| key.agent).filter(|id| !agents.contains_key(id)).collect();
+    for id in beyond {
+        agents.insert(id, app.agent(caller, &id.to_string()).await?);
     }
     let creators = creators(app, caller).await?;
     // Every agent was found. A key without one would not be in force.
