@@ -35,9 +35,7 @@ pub(super) const OPERATIONS: &[Form] = &[
 ];
 
 pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route(ACCOUNT, get(show).post(change_name))
-        .route(ACCOUNT_PASSWORD, post(change_password).get(back))
+    Router::new().route(ACCOUNT, get(show).post(change_name)).route(ACCOUNT_PASSWORD, post(change_password).get(back))
 }
 
 /// The name of the field with the current password.

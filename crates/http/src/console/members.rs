@@ -12,8 +12,8 @@ use kalends_accounts::Role;
 use kalends_app::{Actor, App, Missing, Refusal, operations};
 use kalends_kernel::UserId;
 use kalends_web::{
-    Choice, Done, INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, NO_PROBLEMS, Parted, Place,
-    Problems, ROLES, RemoveMember,
+    Choice, Done, INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, NO_PROBLEMS, Parted,
+    Place, Problems, ROLES, RemoveMember,
 };
 use kalends_wire as wire;
 

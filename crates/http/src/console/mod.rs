@@ -9,15 +9,15 @@ mod agents;
 mod calendars;
 mod connect;
 mod connections;
-mod first_run;
 mod deliveries;
+mod first_run;
 mod form;
 mod frame;
 mod join;
-mod new_calendar;
-mod members;
-mod organization;
 mod keys;
+mod members;
+mod new_calendar;
+mod organization;
 mod overview;
 mod password;
 pub(crate) mod places;
@@ -25,8 +25,8 @@ mod security;
 mod shown;
 mod sign_in;
 mod sign_up;
-mod webhooks;
 mod usage;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -89,7 +89,8 @@ const OPERATIONS: &[Form] = &[
 
 /// All pages and forms.
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS, new_calendar::OPERATIONS];
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
+const ALL: &[&[Form]] =
+    &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 const ALL: &[&[Form]] =
     &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
 const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, webhooks::OPERATIONS, deliveries::OPERATIONS];

@@ -7,8 +7,8 @@ use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
-use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
 use kalends_plans::{Feature, Metric};
+use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
 use kalends_web::{Consent, Href, Next, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 

@@ -1,15 +1,15 @@
 //! Every page with the console's frame in every state, with texts chosen by the test.
 
 mod account;
-mod agents;
-mod first_run;
-mod members;
-mod organization;
-mod webhooks;
 mod activity;
 mod agents;
-mod usage;
+mod agents;
+mod first_run;
 mod keys;
+mod members;
+mod organization;
+mod usage;
+mod webhooks;
 
 use crate::{Done, Place, Problems, Shell};
 
