@@ -13,22 +13,28 @@ pub enum Place {
     Keys,
     /// The connected calendars of the user.
     Connections,
-    /// The organization and its members.
-    Organization,
     /// The webhooks.
     Webhooks,
     /// The audit log.
     Activity,
     /// What was used, and what the plan allows.
     Usage,
+    /// The organization and its members.
+    Organization,
 }
 
 impl Place {
     /// Every place, in the order of the frame.
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Organization];
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Webhooks];
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Connections, Self::Activity, Self::Usage];
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Agents, Self::Keys, Self::Connections];
+    pub const ALL: &'static [Self] = &[
+        Self::Home,
+        Self::Agents,
+        Self::Keys,
+        Self::Connections,
+        Self::Webhooks,
+        Self::Activity,
+        Self::Usage,
+        Self::Organization,
+    ];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {

@@ -88,14 +88,20 @@ const OPERATIONS: &[Form] = &[
 ];
 
 /// All pages and forms.
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, first_run::OPERATIONS, new_calendar::OPERATIONS];
-const ALL: &[&[Form]] =
-    &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
-const ALL: &[&[Form]] =
-    &[OPERATIONS, agents::OPERATIONS, organization::OPERATIONS, members::OPERATIONS, account::OPERATIONS];
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, webhooks::OPERATIONS, deliveries::OPERATIONS];
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, activity::OPERATIONS, usage::OPERATIONS];
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, keys::OPERATIONS];
+const ALL: &[&[Form]] = &[
+    OPERATIONS,
+    agents::OPERATIONS,
+    first_run::OPERATIONS,
+    new_calendar::OPERATIONS,
+    keys::OPERATIONS,
+    webhooks::OPERATIONS,
+    deliveries::OPERATIONS,
+    activity::OPERATIONS,
+    usage::OPERATIONS,
+    organization::OPERATIONS,
+    members::OPERATIONS,
+    account::OPERATIONS,
+];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {

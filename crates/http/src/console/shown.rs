@@ -9,7 +9,6 @@ use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
 use kalends_plans::{Feature, Metric};
 use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
-use kalends_web::{Consent, Href, Next, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 
 use crate::{
@@ -96,7 +95,6 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
             return format!("Your plan's limit of keys of agents is {limit}. Revoke one that is no longer used.");
         }
-        Refusal::NotFound { missing: Missing::Grant, .. } => "This has been revoked already.",
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",

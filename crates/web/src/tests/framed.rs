@@ -3,7 +3,6 @@
 mod account;
 mod activity;
 mod agents;
-mod agents;
 mod first_run;
 mod keys;
 mod members;
@@ -40,10 +39,16 @@ fn done() -> Done {
 
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
-    let areas = [agents::pages, first_run::pages];
-    let areas = [agents::pages, organization::pages, members::pages, account::pages];
-    let areas = [agents::pages, webhooks::pages];
-    let areas = [agents::pages, activity::pages, usage::pages];
-    let areas = [agents::pages, keys::pages];
-    areas.into_iter().flat_map(|pages| pages(text)).collect()
+    let areas: &[fn(&str) -> Vec<(&'static str, String)>] = &[
+        agents::pages,
+        first_run::pages,
+        keys::pages,
+        webhooks::pages,
+        activity::pages,
+        usage::pages,
+        organization::pages,
+        members::pages,
+        account::pages,
+    ];
+    areas.iter().flat_map(|pages| pages(text)).collect()
 }

@@ -141,6 +141,8 @@ mod tests {
             label: label.map(|label| KeyLabel::parse("label", label).unwrap()),
             prefix: prefix.to_owned(),
             created_at: Timestamp::from_micros(0),
+            created_by: None,
+            last_used_on: None,
         };
         let other = |byte| KeyId::from_bytes([byte; 16]);
         AuditNames {

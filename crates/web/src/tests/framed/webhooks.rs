@@ -82,7 +82,7 @@ fn endpoints(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 /// One webhook.
 fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let (webhook, off) = (&webhook(text, true, None), &webhook(text, false, Some("gone")));
-    let date = |after| CivilDate::from_days(20_500 + after);
+    let date = |after: i64| CivilDate::from_days(20_500 + after);
     let day = |after, first, second| ChartDay { date: date(after), first, second };
     let days = [day(0, 0, 0), day(1, 120, 3), day(2, 1, 0), day(3, 77, 41), day(4, 0, 9), day(5, 12, 0), day(6, 5, 5)];
     let chart = Chart { label: text, first: "Delivered", second: "Failed", days: &days };
