@@ -224,7 +224,7 @@ impl App {
 
     /// Checks a code of a user's second factor that is on. A recovery code passes the limit of wrong codes, so that nobody
     /// can lock the user out by trying codes. The last wrong code of an hour sends the user an email, since codes are asked
-    /// for only after the right password.
+    /// for only after the right password or in a session.
     ///
     /// # Errors
     /// As [`Self::try_code`].

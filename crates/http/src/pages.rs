@@ -220,10 +220,11 @@ pub(crate) fn mailed_code(typed: &str) -> String {
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Parses the fields of a body. Invalid text is decoded as well as possible.
+    /// Parses the fields of a body. Invalid text is decoded as well as possible. A browser sends every line break as two
+    /// characters, which become one again.
     pub(crate) fn read(body: &[u8]) -> Self {
         let fields = form_urlencoded::parse(body);
-        Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+        Self(fields.map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n"))).collect())
     }
 
     /// The fields `name[key]`, each with its key, in their order.

@@ -153,6 +153,8 @@ pub struct AgentPage<'a> {
     pub may_change: bool,
     /// The agent.
     pub agent: &'a AgentShown,
+    /// The random key of the form.
+    pub once: &'a str,
     /// What the form contains: the agent's fields, or what was typed.
     pub given: AgentGiven<'a>,
     /// What is wrong with it.
@@ -204,6 +206,8 @@ pub struct Decommission<'a> {
     pub agent: &'a AgentShown,
     /// The number of its calendars.
     pub calendars: u64,
+    /// Why the question is asked again.
+    pub problem: Option<&'a str>,
 }
 
 in_english!(Agents<'_>, NewAgentForm<'_>, AgentPage<'_>, Decommission<'_>);

@@ -101,7 +101,7 @@ const DONE: &[(&str, &str)] = &[
     ("disconnected", "Disconnected."),
     ("revoked", "Revoked."),
     ("removed", "Removed."),
-    ("sent", "Sent."),
+    ("gone", "It is not there any more."),
     ("accepted", "Accepted."),
     ("password", "Your password is changed. All your other sessions have ended."),
     ("deleted", "Deleted."),

@@ -67,17 +67,27 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
     assert!(page.text.contains(&agent), "{}", page.text);
 
     // Two tabs: the second one sees what the first one changed, and decides.
-    let change = |version, name, about| [("org", &*org), ("version", version), ("name", name), ("description", about)];
-    let version = hidden(&page.text, "version");
-    pages.send(&shown, &change(&version, "Scout", "")).await.leads_to(&format!("{shown}?done=saved"));
-    let stale = pages.send(&shown, &change(&version, "Lookout", "Mine")).await;
+    let change = |(version, once), name, about| {
+        [("org", &*org), ("version", version), ("once", once), ("name", name), ("description", about)]
+    };
+    let tab = |text: &str| (hidden(text, "version"), hidden(text, "once"));
+    let (version, first) = tab(&page.text);
+    let (_, second) = tab(&pages.open(&shown).await.text);
+    // The first tab is sent twice, as by a double click.
+    for _ in 0..2 {
+        let sent = change((&version, &first), "Scout", "One\r\ntwo");
+        pages.send(&shown, &sent).await.leads_to(&format!("{shown}?done=saved"));
+    }
+    let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
+    assert_eq!((&now["name"], &now["description"]), (&json!("Scout"), &json!("One\ntwo")));
+    let stale = pages.send(&shown, &change((&version, &second), "Lookout", "Mine")).await;
     let stale = stale.says(412, "The agent has changed since you opened this page.");
     assert!(stale.text.contains("<h1>Scout</h1>") && stale.text.contains("value=\"Lookout\""), "{}", stale.text);
-    let version = hidden(&stale.text, "version");
-    let again = pages.send(&shown, &change(&version, "", "Mine")).await.says(400, "name-problem");
+    let (version, once) = tab(&stale.text);
+    let again = pages.send(&shown, &change((&version, &once), "", "Mine")).await.says(400, "name-problem");
     assert!(again.text.contains(">\nMine</textarea>"), "{}", again.text);
-    pages.send(&shown, &change("", "Lookout", "Mine")).await.says(412, "Save again to replace it");
-    pages.send(&shown, &change(&version, "Lookout", "Mine")).await.leads_to(&format!("{shown}?done=saved"));
+    pages.send(&shown, &change(("", &once), "Lookout", "Mine")).await.says(412, "Save again to replace it");
+    pages.send(&shown, &change((&version, &once), "Lookout", "Mine")).await.leads_to(&format!("{shown}?done=saved"));
     let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
     assert_eq!((&now["name"], &now["description"]), (&json!("Lookout"), &json!("Mine")));
 
@@ -91,13 +101,22 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
         assert_eq!(owner.get(format!("/v1/agents/{agent}")).await.expect(200)["status"], status);
         pages.open(&act(way)).await.leads_to(&shown);
     }
+    let log = owner.get("/v1/audit-log?action=agent.update").await.expect(200).data();
+    assert_eq!(log.len(), 4, "two forms, a pause and a resume: {log:?}");
+    // Whatever is in the address, its forms lead back to a page.
+    pages.open(&format!("{LIST}/%0Aset-cookie:%20a=b/pause")).await.leads_to(&format!("{LIST}/%0Aset-cookie%3A+a%3Db"));
     let calendar = json!({ "name": "Desk", "timezone": "Europe/Rome" });
     owner.post(format!("/v1/agents/{agent}/calendars")).json(calendar).await.expect(201);
     pages.open(&shown).await.says(200, "Europe/Rome");
-    pages.open(&act("decommission")).await.says(200, "its calendars (1) disappear");
+    let asked = pages.open(&act("decommission")).await.says(200, "its calendars (1) disappear");
+    owner.patch(format!("/v1/agents/{agent}")).json(json!({ "description": "In use" })).await.expect(200);
+    let version = hidden(&asked.text, "version");
+    let sent = pages.send(&act("decommission"), &[("org", &org), ("version", &version)]).await;
+    let asked = sent.says(412, "The agent has changed since you opened this page.");
+    let version = hidden(&asked.text, "version");
     for _ in 0..2 {
         let done = format!("{shown}?done=decommissioned");
-        pages.send(&act("decommission"), &[("org", &org)]).await.leads_to(&done);
+        pages.send(&act("decommission"), &[("org", &org), ("version", &version)]).await.leads_to(&done);
     }
     let gone = pages.open(&shown).await.says(200, "Decommissioned: its calendars and keys are gone");
     assert!(!gone.text.contains("<button class=\"primary\">"), "nothing is left to change: {}", gone.text);

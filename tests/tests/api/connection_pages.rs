@@ -262,20 +262,22 @@ async fn a_user_manages_connections_by_forms(#[case] database: Database) {
         others.send(&act(way), &fields).await.says(404, "You have no such account connected here.");
     }
     // What is not there needs no removal.
-    others.send(&act("disconnect"), &form).await.leads_to("/console/connections?done=disconnected");
-    others.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
+    let gone = "/console/connections?done=gone";
+    others.send(&act("disconnect"), &form).await.leads_to(gone);
+    others.send(&revoke, &form).await.leads_to(gone);
+    others.open(gone).await.says(200, "It is not there any more.");
     it.is(&connection, "active").await;
     assert_eq!(grants(&it).await, 1);
 
     // A double click.
-    for _ in 0..2 {
-        pages.send(&revoke, &form).await.leads_to("/console/connections?done=revoked");
+    for done in ["revoked", "gone"] {
+        pages.send(&revoke, &form).await.leads_to(&format!("{LIST}?done={done}"));
     }
     pages.open(LIST).await.says(200, "Your calendars do not count for anybody.");
     pages.open(&act("disconnect")).await.says(200, "Everything stored about it will be deleted");
     it.is(&connection, "active").await;
-    for _ in 0..2 {
-        pages.send(&act("disconnect"), &form).await.leads_to("/console/connections?done=disconnected");
+    for done in ["disconnected", "gone"] {
+        pages.send(&act("disconnect"), &form).await.leads_to(&format!("{LIST}?done={done}"));
     }
     pages.open(LIST).await.says(200, "No account is connected.");
     pages.send(&act("pause"), &form).await.says(404, "You have no such account connected here.");

@@ -79,15 +79,16 @@ pub(crate) fn recovery_code_used(to: &Email, left: usize, console_url: &str) -> 
     .to(to)
 }
 
-/// The wrong codes that a user has in an hour are used up. Codes are asked for after the right password.
+/// The wrong codes that a user has in an hour are used up.
 pub(crate) fn wrong_codes_used_up(to: &Email, console_url: &str) -> Mail {
     Letter {
         subject: "Too many wrong codes for your Kalends account".into(),
         parts: vec![
             Part::Says(
                 "somebody has entered too many wrong codes of the second factor for the Kalends account with this \
-                 address, after your password or in a session of yours. These codes signed nobody in. For up to an hour, \
-                 only your recovery codes work. If this was not you, somebody else knows your password. Set another one:"
+                 address. These codes signed nobody in. For up to an hour, only your recovery codes work. If this was not \
+                 you, somebody else knows your password or is signed in to your account. Set another password, which ends \
+                 all sessions:"
                     .into(),
             ),
             Part::Link(format!("{console_url}/forgot")),

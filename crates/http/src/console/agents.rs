@@ -23,8 +23,8 @@ use super::{
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     keys::{in_force, may_create},
-    places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT},
-    shown::{because_of, page, problems, refused},
+    places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
+    shown::{for_page, page, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -62,6 +62,9 @@ const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
 /// Why a form about an agent that has changed since had no effect.
 const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown here. Save again to \
                        replace it with what you entered.";
+
+/// Why the question is asked again.
+const CHANGED_SINCE: &str = "The agent has changed since you opened this page. Its current state is shown here.";
 
 /// `GET /console/agents`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
@@ -135,9 +138,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Ok(answer) => Ok(see_other(&format!("{AGENTS}/{}?done=created", read::<Created>(&answer)?.id), None)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
-            let text = new(&app, &form.caller, typed(&form.fields), &problems).await?;
-            let shown = page(error.status(), text);
-            Ok(because_of(error, shown))
+            shown_again(error, new(&app, &form.caller, typed(&form.fields), &problems).await, TO_LIST)
         }
     }
 }
@@ -174,6 +175,7 @@ async fn render(
         done,
         may_change: caller.may(&operations::UPDATE_AGENT),
         agent: &agent,
+        once: &new_once(app.entropy()),
         given,
         problems,
         calendars: &calendars,
@@ -185,7 +187,7 @@ async fn render(
 }
 
 /// `POST /console/agents/{id}`
-async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let given = typed(&form.fields);
     let body = wire::UpdateAgent {
         name: Some(Some(given.name.to_owned())),
@@ -193,7 +195,10 @@ async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
         ..wire::UpdateAgent::default()
     };
     let outcome = match body.parse() {
-        Ok(patch) => app.update_agent(&form.caller, &id.0, patch, &form.if_match()).await,
+        Ok(patch) => {
+            let seen = form.if_match();
+            form.once(&app, async |caller: &Actor| app.update_agent(caller, &id.0, patch, &seen).await).await
+        }
         Err(errors) => Err(errors.into()),
     };
     match outcome {
@@ -202,13 +207,8 @@ async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
             let stale = matches!(refusal, Refusal::Stale { .. });
             let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
             let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
-            match render(&app, &form.caller, &id.0, Done::default(), Some((given, &problems))).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_LIST),
-            }
+            let sent = Some((typed(&form.fields), &problems));
+            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), sent).await, TO_LIST)
         }
     }
 }
@@ -230,35 +230,52 @@ async fn resume(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
 }
 
 async fn set_status(app: &App, form: &OwnForm, id: &str, status: AgentStatus) -> Result<(), Refusal> {
+    // A form that is sent twice changes nothing more.
+    if app.agent(&form.caller, id).await?.status == status {
+        return Ok(());
+    }
     let patch = AgentPatch { status: Patch::Set(status), ..AgentPatch::default() };
     app.update_agent(&form.caller, id, patch, &IfMatch::Any).await.map(drop)
 }
 
 /// `GET /console/agents/{id}/decommission`
 async fn ask_to_decommission(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
-    match question(&app, &caller.0, &id.0).await {
+    match question(&app, &caller.0, &id.0, None).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }
 
-async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
+async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) -> Result<String, Refusal> {
     needs(caller, &operations::DELETE_AGENT)?;
     let agent = app.agent(caller, id).await?;
     let calendars = app.list_agent_calendars(caller, id, Page { limit: 1, offset: 0 }).await?.total;
     let shell = shell(app, caller, Place::Agents).await?;
-    Ok(Decommission { shell: &shell, agent: &shown(agent), calendars }.html())
+    Ok(Decommission { shell: &shell, agent: &shown(agent), calendars, problem }.html())
 }
 
 /// `POST /console/agents/{id}/decommission`
 async fn decommission(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.delete_agent(&form.caller, &id.0, &IfMatch::Any).await {
-        Ok(_) => Ok(after(&id.0, "decommissioned")),
-        Err(refusal) => refused(refusal, TO_LIST),
+    let refusal = match end(&app, &form, &id.0).await {
+        Ok(()) => return Ok(after(&id.0, "decommissioned")),
+        Err(refusal) => refusal,
+    };
+    if !matches!(refusal, Refusal::Stale { .. }) {
+        return refused(refusal, TO_LIST);
+    }
+    let text = question(&app, &form.caller, &id.0, Some(CHANGED_SINCE)).await;
+    shown_again(for_page(refusal)?, text, TO_LIST)
+}
+
+/// Decommissions the agent in the version that the question showed. The same form may have done so before.
+async fn end(app: &App, form: &OwnForm, id: &str) -> Result<(), Refusal> {
+    match app.agent(&form.caller, id).await?.status {
+        AgentStatus::Decommissioned => Ok(()),
+        _ => app.delete_agent(&form.caller, id, &form.if_match()).await.map(drop),
     }
 }
 
 /// Somebody reloads the address of a form about an agent.
 async fn back(id: PathOf<String>) -> Response {
-    see_other(&format!("{AGENTS}/{}", id.0), None)
+    see_other(&format!("{AGENTS}/{}", segment(&id.0)), None)
 }

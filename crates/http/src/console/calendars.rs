@@ -14,7 +14,7 @@ use super::{
     connect::after_link,
     connections::TO_LIST,
     form::{Earlier, OwnForm, earlier, new_once},
-    shown::{account, because_of, page, reason, refused},
+    shown::{account, for_page, page, reason, refused, shown_again},
 };
 use crate::{
     Service,
@@ -181,14 +181,7 @@ async fn again(
     problem: Option<&str>,
 ) -> Result<Response, ApiError> {
     let problem = problem.map_or_else(|| reason(&refusal), str::to_owned);
-    let error = ApiError::from(refusal);
-    let status = error.status();
-    if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
-        return Err(error);
-    }
+    let error = for_page(refusal)?;
     let asker = Asker::of(app, &form.caller, form.fields.get("link")).await?;
-    match render(app, &form.caller, id, &asker, Some((&form.fields, &problem))).await {
-        Ok(text) => Ok(because_of(error, page(status, text))),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    shown_again(error, render(app, &form.caller, id, &asker, Some((&form.fields, &problem))).await, TO_LIST)
 }

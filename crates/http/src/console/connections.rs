@@ -128,8 +128,8 @@ fn after<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiErro
 /// The answer to a form that removes something. What is gone may have been removed by the same form, sent twice.
 fn after_removal<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiError> {
     match outcome {
-        Ok(_) | Err(Refusal::NotFound { .. }) => after(Ok(()), done),
-        Err(refusal) => after::<()>(Err(refusal), done),
+        Err(Refusal::NotFound { .. }) => after(Ok(()), "gone"),
+        outcome => after(outcome, done),
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
     Form,
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, shell},
-    places::{DELIVERIES, DELIVERY, RETRY_DELIVERY, WEBHOOKS},
+    places::{DELIVERIES, DELIVERY, RETRY_DELIVERY, WEBHOOKS, segment},
     shown::{page, refused},
     webhooks::{TO_LIST, shown, shown_delivery},
 };
@@ -149,5 +149,5 @@ async fn retry(app: Service, path: PathOf<(String, String)>, mut form: OwnForm) 
 /// Somebody reloads the address of a form about a delivery.
 async fn back(path: PathOf<(String, String)>) -> Response {
     let (id, delivery) = path.0;
-    see_other(&format!("{WEBHOOKS}/{id}/deliveries/{delivery}"), None)
+    see_other(&format!("{WEBHOOKS}/{}/deliveries/{}", segment(id), segment(delivery)), None)
 }

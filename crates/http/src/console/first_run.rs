@@ -25,10 +25,10 @@ use serde::Deserialize;
 
 use super::{
     Form,
-    form::{ONCE, OwnForm, caller_of, new_once, once, read},
+    form::{ONCE, OwnForm, caller_of, is_once, new_once, once, read},
     frame::{needs, shell},
     places::{AGENTS, FIRST_RUN, TEST_EVENT},
-    shown::{because_of, page, problems, refused},
+    shown::{page, problems, refused, shown_again},
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::Fields, reply::see_other};
 
@@ -171,6 +171,10 @@ async fn create(
     made: &mut FirstRunMade,
 ) -> Result<Created, ApiError> {
     let (new_agent, new_calendar) = wanted(given)?;
+    if !is_once(form.fields.get(ONCE)) {
+        // Without a key, a repetition would create everything again.
+        return Err(FieldErrors::from(FieldError::new(ONCE, "this form is not complete; send it again")).into());
+    }
     let answer = step(app, form, &operations::CREATE_AGENT, given.agent, async |caller: &Actor| {
         app.create_agent(caller, new_agent).await
     });
@@ -237,15 +241,17 @@ async fn again(
     refusal: Refusal,
 ) -> Result<Response, ApiError> {
     let is_another = matches!(refusal, Refusal::IdempotencyMismatch);
+    // What an earlier step created is gone: a repetition would get its stored answer again, and never get further.
+    let is_gone = matches!(refusal, Refusal::AgentState(_) | Refusal::NotFound { .. });
     let (problems, error) = problems(refusal, &FIRST_RUN_FIELDS)?;
-    let text = if is_another {
-        let (once, problems) = (new_once(app.entropy()), Problems::general(SENT_BEFORE.to_owned()));
-        render(app, &form.caller, &once, given, FirstRunMade::Nothing, &problems).await?
+    let problems = if is_another { Problems::general(SENT_BEFORE.to_owned()) } else { problems };
+    let continues = !is_another && !is_gone && made != FirstRunMade::Nothing;
+    let text = if continues {
+        render(app, &form.caller, form.fields.get(ONCE), given, made, &problems).await
     } else {
-        render(app, &form.caller, form.fields.get(ONCE), given, made, &problems).await?
+        render(app, &form.caller, &new_once(app.entropy()), given, FirstRunMade::Nothing, &problems).await
     };
-    let shown = page(error.status(), text);
-    Ok(because_of(error, shown))
+    shown_again(error, text, TO_AGENTS)
 }
 
 /// Half an hour that begins with the next full hour of tomorrow.

@@ -150,6 +150,11 @@ pub(super) fn new_once(entropy: &dyn Entropy) -> String {
     base64url(&random_bytes::<24>(entropy))
 }
 
+/// Whether the text can be the value of the hidden field [`ONCE`]: it is long enough to be secret.
+pub(super) fn is_once(key: &str) -> bool {
+    (ANONYMOUS_KEY_MIN..=IDEMPOTENCY_KEY_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// What happened to a form before.
 pub(super) enum Earlier {
     /// It had its effect, with this answer.
@@ -170,8 +175,7 @@ pub(super) async fn begin(
     key: &str,
     content: &[u8],
 ) -> Result<Earlier, Refusal> {
-    let is_key = (ANONYMOUS_KEY_MIN..=IDEMPOTENCY_KEY_MAX).contains(&key.len());
-    if !is_key || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if !is_once(key) {
         return Ok(Earlier::Nothing(None));
     }
     let idempotency = Idempotency::of(repeater, called.operation, key, FORM, content);

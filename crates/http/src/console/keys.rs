@@ -24,7 +24,7 @@ use super::{
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     places::{KEYS, NEW_KEY, REVOKE_KEY},
-    shown::{because_of, page, problems, refused},
+    shown::{page, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -210,13 +210,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Ok(answer) => Ok(page(StatusCode::OK, made(&app, &form.caller, &read(&answer)?).await?)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &KEY_FIELDS)?;
-            match new(&app, &form.caller, typed(&form.fields), &problems).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_LIST),
-            }
+            shown_again(error, new(&app, &form.caller, typed(&form.fields), &problems).await, TO_LIST)
         }
     }
 }

@@ -22,7 +22,7 @@ use super::{
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, belongs_elsewhere, shell},
     places::{MEMBER, MEMBERS, REMOVE_MEMBER},
-    shown::{because_of, page, parted, problems, reason, refused},
+    shown::{page, parted, problems, reason, refused, shown_again},
 };
 use crate::{
     Service,
@@ -130,8 +130,7 @@ async fn again(
     refusal: Refusal,
 ) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, known)?;
-    let shown = page(error.status(), render(app, caller, Done::default(), given, &problems).await?);
-    Ok(because_of(error, shown))
+    shown_again(error, render(app, caller, Done::default(), given, &problems).await, TO_LIST)
 }
 
 fn after(done: &str) -> Response {

@@ -133,7 +133,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))
         .route(SIGN_OUT, post(overview::sign_out).get(home))
         .route(RESEND, post(overview::resend).get(home))
-        .route(SWITCH, post(overview::switch))
+        .route(SWITCH, post(overview::switch).get(home))
         .route(FORGOT, get(password::ask_for_address).post(password::send))
         .route(RESET, get(password::ask_for_code).post(password::set))
         .route(INVITATIONS, get(join::ask).post(join::open))

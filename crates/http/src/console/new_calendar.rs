@@ -13,7 +13,7 @@ use super::{
     form::{OwnForm, new_once},
     frame::{needs, shell},
     places::{AGENTS, NEW_CALENDAR},
-    shown::{because_of, page, problems, refused},
+    shown::{page, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -88,13 +88,8 @@ async fn create(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
         Ok(_) => Ok(see_other(&format!("{AGENTS}/{agent}?done=created"), None)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &CALENDAR_FIELDS)?;
-            match render(&app, &form.caller, &agent, typed(&form.fields), &problems).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_AGENTS),
-            }
+            let text = render(&app, &form.caller, &agent, typed(&form.fields), &problems).await;
+            shown_again(error, text, TO_AGENTS)
         }
     }
 }

@@ -22,7 +22,7 @@ use super::{
     form::OwnForm,
     frame::{Asked, AskedOf, belongs_elsewhere, needs, shell, shell_of},
     places::{ACCEPT_TERMS, DELETE_ORGANIZATION, EXPORT, EXPORT_FILE, ORGANIZATION},
-    shown::{because_of, page, parted, problems, refused, terms_page},
+    shown::{page, parted, problems, refused, shown_again, terms_page},
 };
 use crate::{
     Service,
@@ -100,8 +100,7 @@ fn plan_name(plan: Plan) -> &'static str {
 /// The page that says why a form had no effect, with what was typed.
 async fn again(app: &App, caller: &Actor, typed: Option<&str>, refusal: Refusal) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, &ORGANIZATION_FIELDS)?;
-    let shown = page(error.status(), render(app, caller, Done::default(), typed, &problems).await?);
-    Ok(because_of(error, shown))
+    shown_again(error, render(app, caller, Done::default(), typed, &problems).await, TO_ORGANIZATION)
 }
 
 /// `POST /console/organization`
@@ -196,13 +195,7 @@ async fn delete(app: Service, form: OwnForm) -> Result<Response, ApiError> {
         Err(refusal) => refusal,
     };
     let (problems, error) = problems(refusal, &DELETION_FIELDS)?;
-    match question(&app, &form.caller, typed, &problems).await {
-        Ok(text) => {
-            let shown = page(error.status(), text);
-            Ok(because_of(error, shown))
-        }
-        Err(refusal) => refused(refusal, TO_ORGANIZATION),
-    }
+    shown_again(error, question(&app, &form.caller, typed, &problems).await, TO_ORGANIZATION)
 }
 
 /// Whether the name was typed as it is shown. A page shows any white space as one space, and none at the ends.

@@ -101,6 +101,11 @@ pub(crate) const RESUME: &str = "/console/connections/{id}/resume";
 pub(crate) const REAUTHORIZE: &str = "/console/connections/{id}/reauthorize";
 pub(crate) const REVOKE: &str = "/console/grants/{id}/revoke";
 
+/// A path parameter as the segment of a path. It may be any text: somebody typed the address.
+pub(crate) fn segment(parameter: &str) -> String {
+    form_urlencoded::byte_serialize(parameter.as_bytes()).collect()
+}
+
 /// The answer to somebody who is not signed in: the page on which they sign in. It leads back to the page that they
 /// opened.
 pub(crate) fn to_sign_in(path: &str, query: Option<&str>) -> Response {

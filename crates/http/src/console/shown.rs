@@ -20,6 +20,9 @@ use crate::{
 /// Why an address cannot be proved.
 pub(crate) const TAKEN: &str = "Another account has confirmed this address. Sign in to that account instead.";
 
+/// Why a form that was sent before with other content has no effect, on the page that shows it again.
+const SENT_BEFORE: &str = "This form was sent before, with other content. Send it again to do this too.";
+
 /// Why terms are not accepted.
 pub(crate) const STALE_TERMS: &str = "The terms have changed. Read and accept the new ones.";
 
@@ -75,7 +78,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "audience") => {
             "These agents cannot be chosen here. Choose all agents, including future ones."
         }
-        Refusal::IdempotencyMismatch => "An earlier form is saved already. Save again to add this one.",
+        Refusal::IdempotencyMismatch => "This form was sent before, with other content. Nothing was done now.",
         Refusal::RoleTooLow => "Your role does not allow this.",
         Refusal::StaleTerms(_) => STALE_TERMS,
         Refusal::Unverified => {
@@ -126,16 +129,38 @@ pub(crate) fn problems(refusal: Refusal, known: &[&str]) -> Result<(Problems, Ap
             }
             problems
         }
+        Refusal::IdempotencyMismatch => Problems::general(SENT_BEFORE.to_owned()),
         refusal => Problems::general(reason(refusal)),
     };
     Ok((problems, for_page(refusal)?))
 }
 
 /// The error of a refusal that a page can show.
-fn for_page(refusal: Refusal) -> Result<ApiError, ApiError> {
+///
+/// # Errors
+/// The refusal, if the session has ended or the server failed. These have pages of their own.
+pub(crate) fn for_page(refusal: Refusal) -> Result<ApiError, ApiError> {
     let error = ApiError::from(refusal);
     let status = error.status();
     if status.is_client_error() && status != StatusCode::UNAUTHORIZED { Ok(error) } else { Err(error) }
+}
+
+/// The page of a form that was refused, which says why; or, if it cannot be shown any more, the page that says why not.
+///
+/// # Errors
+/// As [`refused`].
+pub(crate) fn shown_again(
+    error: ApiError,
+    text: Result<String, Refusal>,
+    to: (&'static str, &'static str),
+) -> Result<Response, ApiError> {
+    match text {
+        Ok(text) => {
+            let shown = page(error.status(), text);
+            Ok(because_of(error, shown))
+        }
+        Err(refusal) => refused(refusal, to),
+    }
 }
 
 /// The page that says why a form was refused, with a link to another page.

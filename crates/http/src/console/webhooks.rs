@@ -24,8 +24,8 @@ use super::{
     Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
-    places::{DELETE_WEBHOOK, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS},
-    shown::{because_of, page, problems, refused},
+    places::{DELETE_WEBHOOK, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS, segment},
+    shown::{page, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -176,9 +176,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         }
         Err(refusal) => {
             let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
-            let text = new(&app, &form.caller, &typed, &problems).await?;
-            let shown = page(error.status(), text);
-            Ok(because_of(error, shown))
+            shown_again(error, new(&app, &form.caller, &typed, &problems).await, TO_LIST)
         }
     }
 }
@@ -251,13 +249,8 @@ async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
             let stale = matches!(refusal, Refusal::Stale { .. });
             let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
             let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
-            match render(&app, &form.caller, &id.0, Done::default(), Some((&typed, &problems))).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_LIST),
-            }
+            let sent = Some((&typed, &problems));
+            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), sent).await, TO_LIST)
         }
     }
 }
@@ -342,5 +335,5 @@ async fn delete(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
 
 /// Somebody reloads the address of a form about a webhook.
 async fn back(id: PathOf<String>) -> Response {
-    see_other(&format!("{WEBHOOKS}/{}", id.0), None)
+    see_other(&format!("{WEBHOOKS}/{}", segment(&id.0)), None)
 }

@@ -63,7 +63,7 @@ async fn reply_by_form(
     let zone = page_query(request.uri().query()).zone;
     let fields = Fields::read(&read_body(request.into_body()).await?);
     // Browsers send line breaks as two characters.
-    let given = fields.get("note").replace("\r\n", "\n");
+    let given = fields.get("note").to_owned();
     let note = Some(given.clone()).filter(|note| !note.is_empty());
     let wanted = wire::SubmitReply { status: fields.get("status").to_owned(), note };
     let (status, note) = match wanted.parse() {

@@ -40,6 +40,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         done: done(),
         may_change: true,
         agent: active,
+        once: "once",
         given,
         problems: &NO_PROBLEMS,
         calendars: &calendars,
@@ -56,6 +57,6 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("agent, wrong", AgentPage { agent: paused, problems: wrong, calendars: &[], ..shown }.html()),
         ("agent, gone", AgentPage { agent: gone, calendars: &[], calendars_total: 0, keys: Some(0), ..shown }.html()),
         ("agent, seen by a viewer", AgentPage { may_change: false, keys: None, may_create_key: false, ..shown }.html()),
-        ("decommission", Decommission { shell, agent: active, calendars: 3 }.html()),
+        ("decommission", Decommission { shell, agent: active, calendars: 3, problem: Some(text) }.html()),
     ]
 }
