@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::calendar::style::sheet;
+
 /// The path prefix of the files. It cannot collide with a slug: slugs are longer, and random.
 pub const PREFIX: &str = "/book/assets/";
 
@@ -24,8 +26,11 @@ pub struct Asset {
     pub text: &'static str,
 }
 
+/// The style sheet of the calendar.
+static CALENDAR: LazyLock<String> = LazyLock::new(sheet);
+
 /// Every file.
-pub static ALL: LazyLock<[Asset; 5]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -37,6 +42,7 @@ pub static ALL: LazyLock<[Asset; 5]> = LazyLock::new(|| {
         asset("booking", "svg", "image/svg+xml", ICON),
         asset("code", "js", "text/javascript; charset=utf-8", include_str!("../assets/code.js")),
         asset("zone", "js", "text/javascript; charset=utf-8", include_str!("../assets/zone.js")),
+        asset("calendar", "css", "text/css; charset=utf-8", CALENDAR.as_str()),
     ]
 });
 
@@ -70,6 +76,10 @@ pub(crate) fn code_script() -> String {
 
 pub(crate) fn zone_script() -> String {
     ALL[4].path()
+}
+
+pub(crate) fn calendar_style_sheet() -> String {
+    ALL[5].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

@@ -18,6 +18,7 @@ pub mod markdown;
 mod bars;
 mod booking;
 mod calendar_form;
+mod calendar;
 mod calendars;
 mod chart;
 mod connect;

@@ -1,0 +1,60 @@
+//! The style sheet of the calendar. Pages have no inline styles, so the positions of events are classes.
+
+use super::{days::ROWS_MAX, layout::Place};
+
+/// The largest number of events side by side on one day.
+pub(crate) const COLUMNS_MAX: usize = 6;
+/// The tracks of a day: each number of columns up to [`COLUMNS_MAX`] divides them evenly. `calendar.css` repeats the
+/// number.
+const TRACKS: usize = 60;
+
+/// The whole style sheet.
+pub(crate) fn sheet() -> String {
+    let mut sheet = include_str!("../../assets/calendar.css").to_owned();
+    for row in 1..=ROWS_MAX {
+        sheet.push_str(&format!(".r{row}{{grid-row-start:{row}}}\n"));
+        sheet.push_str(&format!(".s{row}{{grid-row-end:span {row}}}\n"));
+        sheet.push_str(&format!(".h{row}{{min-height:calc({row}*var(--row))}}\n"));
+    }
+    for columns in 1..=COLUMNS_MAX {
+        let width = TRACKS / columns;
+        for column in 0..columns {
+            let start = column * width + 1;
+            sheet.push_str(&format!(".p{columns}-{column}{{grid-column:{start}/span {width}}}\n"));
+        }
+    }
+    sheet
+}
+
+/// The classes of a place on a day.
+pub(crate) fn classes(place: &Place) -> String {
+    let Place { rows, column, columns, .. } = place;
+    format!("r{} s{} p{columns}-{column}", rows.start + 1, rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::layout::arrange;
+
+    #[test]
+    fn every_place_has_its_classes() {
+        let sheet = sheet();
+        let defined = |class: &str| sheet.contains(&format!("\n.{class}{{"));
+        for columns in 1..=COLUMNS_MAX {
+            let events = vec![0..ROWS_MAX; columns];
+            for place in arrange(&events, COLUMNS_MAX).places {
+                assert!(classes(&place).split(' ').all(defined), "{place:?}");
+            }
+        }
+        let last = Place { index: 0, rows: ROWS_MAX - 1..ROWS_MAX, column: 0, columns: 1 };
+        assert!(classes(&last).split(' ').all(defined));
+        assert!(defined("h46") && defined(&format!("h{ROWS_MAX}")));
+    }
+
+    #[test]
+    fn the_columns_of_a_day_fill_it() {
+        assert!((1..=COLUMNS_MAX).all(|columns| TRACKS % columns == 0));
+        assert!(sheet().contains(&format!("repeat({TRACKS}, minmax(0, 1fr))")));
+    }
+}
