@@ -6,11 +6,10 @@ use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::HumanSource;
-use kalends_kernel::OrgId;
+use kalends_kernel::{CalendarId, HumanSource, OrgId};
 use kalends_time::{Span, Timestamp};
 
-use crate::{App, Refusal, ports::HumanSeen};
+use crate::{Actor, App, Refusal, ports::HumanSeen};
 
 /// The busy times of human calendars for a query, and how to use them.
 pub(crate) struct Humans {
@@ -22,6 +21,30 @@ pub(crate) struct Humans {
 }
 
 impl App {
+    /// The known busy times in `window` of the human calendars that count for each of the calendars. Like an explanation of
+    /// an availability, they reveal neither titles nor which human calendar is busy. Calendars that the actor may not
+    /// access have none.
+    ///
+    /// # Errors
+    /// Only a failure of the service.
+    pub async fn human_busy_of_calendars(
+        &self,
+        actor: &Actor,
+        calendars: &[CalendarId],
+        window: Span,
+    ) -> Result<Vec<(CalendarId, Span)>, Refusal> {
+        let mut sources = self.parts.store.sources_of_calendars(actor.org(), calendars).await?;
+        sources.retain(|source| actor.for_agent(source.agent).is_ok());
+        let seen = self.humans_of(actor.org(), &sources).await?;
+        let humans = self.read_humans(actor.org(), seen, window, self.now(), true).await?;
+        let mut busy = Vec::new();
+        for calendar in sources.iter().map(|source| source.calendar) {
+            let known = humans.busy(calendar, window).unwrap_or_default();
+            busy.extend(known.spans().iter().map(|span| (calendar, *span)));
+        }
+        Ok(busy)
+    }
+
     /// The human calendars that count for the calendars, in a deterministic order.
     pub(crate) async fn humans_of(&self, org: OrgId, sources: &[BusySource]) -> Result<Vec<HumanSeen>, Refusal> {
         let mut seen = self.human.human_sources(org, sources).await?;

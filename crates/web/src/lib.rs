@@ -72,6 +72,9 @@ pub use activity::{
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
+pub use calendar::{
+    CALENDARS_MAX, CalendarInView, CalendarPage, EVENTS_MAX, EventInView, EventKind, View, Viewed, date_in_range,
+};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 pub use chart::{Chart, ChartDay};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};

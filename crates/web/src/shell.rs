@@ -7,6 +7,8 @@ use crate::connect::SignedIn;
 pub enum Place {
     /// The first page.
     Home,
+    /// The calendar.
+    Calendar,
     /// The agents.
     Agents,
     /// The keys.
@@ -35,11 +37,13 @@ impl Place {
         Self::Usage,
         Self::Organization,
     ];
+    pub const ALL: &'static [Self] = &[Self::Home, Self::Calendar, Self::Agents, Self::Connections];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
         match self {
             Self::Home => "/console",
+            Self::Calendar => "/console/calendar",
             Self::Agents => "/console/agents",
             Self::Keys => "/console/keys",
             Self::Connections => "/console/connections",
@@ -53,6 +57,7 @@ impl Place {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Home => "Overview",
+            Self::Calendar => "Calendar",
             Self::Agents => "Agents",
             Self::Keys => "Keys",
             Self::Connections => "Connected calendars",
@@ -106,6 +111,10 @@ const DONE: &[(&str, &str)] = &[
     ("password", "Your password is changed. All your other sessions have ended."),
     ("deleted", "Deleted."),
     ("retrying", "It will be sent again. This takes a moment."),
+    ("sent", "Sent."),
+    ("cancelled", "Cancelled."),
+    ("confirmed", "Confirmed."),
+    ("released", "Released."),
 ];
 
 /// What a form did, to be said on the page that follows it.

@@ -6,6 +6,7 @@
 mod account;
 mod activity;
 mod agents;
+mod calendar;
 mod calendars;
 mod connect;
 mod connections;
@@ -102,6 +103,7 @@ const ALL: &[&[Form]] = &[
     members::OPERATIONS,
     account::OPERATIONS,
 ];
+const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, calendar::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {
@@ -128,6 +130,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(activity::routes())
         .merge(usage::routes())
         .merge(keys::routes())
+        .merge(calendar::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

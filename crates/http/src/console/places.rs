@@ -27,6 +27,19 @@ pub(crate) const START_SECOND_FACTOR: &str = "/console/security/start";
 pub(crate) const CONFIRM_SECOND_FACTOR: &str = "/console/security/confirm";
 pub(crate) const RENEW_RECOVERY_CODES: &str = "/console/security/recovery-codes";
 pub(crate) const REMOVE_SECOND_FACTOR: &str = "/console/security/off";
+/// The calendar.
+pub(crate) const CALENDAR: &str = "/console/calendar";
+/// The form that creates an event.
+pub(crate) const NEW_EVENT: &str = "/console/calendar/new";
+pub(crate) const EVENTS: &str = "/console/calendar/events";
+/// One event.
+pub(crate) const EVENT: &str = "/console/calendar/events/{id}";
+pub(crate) const EDIT_EVENT: &str = "/console/calendar/events/{id}/edit";
+pub(crate) const CANCEL_EVENT: &str = "/console/calendar/events/{id}/cancel";
+pub(crate) const CONFIRM_HOLD: &str = "/console/calendar/events/{id}/confirm";
+pub(crate) const RELEASE_HOLD: &str = "/console/calendar/events/{id}/release";
+/// Why a time is not free.
+pub(crate) const EXPLAIN: &str = "/console/calendar/explain";
 /// The agents.
 pub(crate) const AGENTS: &str = "/console/agents";
 /// The form that creates an agent.

@@ -9,6 +9,7 @@ mod members;
 mod organization;
 mod usage;
 mod webhooks;
+mod calendar;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -51,4 +52,6 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         account::pages,
     ];
     areas.iter().flat_map(|pages| pages(text)).collect()
+    let areas = [agents::pages, calendar::pages];
+    areas.into_iter().flat_map(|pages| pages(text)).collect()
 }

@@ -1,0 +1,59 @@
+//! What the address of a page of the calendar says. What cannot be read says nothing.
+
+use axum::extract::RawQuery;
+use kalends_app::{Actor, App, Refusal};
+use kalends_calendars::{Calendar, ports::CalendarFilter};
+use kalends_kernel::{LIMIT_MAX, Listed, Page};
+use kalends_time::{CivilDate, Timestamp, Zone};
+use kalends_web::{CALENDARS_MAX, View, Viewed, date_in_range};
+
+use crate::pages::Fields;
+
+/// The calendars that are shown if the address names none.
+const CALENDARS_FIRST: usize = 10;
+/// The calendars to choose from, the oldest first. A list with more would be of little use in a page.
+const ALL: Page = Page { limit: LIMIT_MAX, offset: 0 };
+
+/// The parameters of the address.
+pub(super) fn parameters(RawQuery(query): RawQuery) -> Fields {
+    Fields::read(query.unwrap_or_default().as_bytes())
+}
+
+/// The calendars to choose from.
+pub(super) async fn calendars(app: &App, caller: &Actor) -> Result<Listed<Calendar>, Refusal> {
+    app.list_calendars(caller, CalendarFilter::All, ALL).await
+}
+
+/// Those of the calendars that the address names, at most [`CALENDARS_MAX`].
+pub(super) fn named<'a>(asked: &Fields, calendars: &'a [Calendar]) -> Vec<&'a Calendar> {
+    let is_named = |calendar: &&Calendar| asked.all("cal").any(|id| id == calendar.id.to_string());
+    calendars.iter().filter(is_named).take(CALENDARS_MAX).collect()
+}
+
+/// The calendars that are shown: those that the address names, or the first ones.
+pub(super) fn chosen<'a>(named: &[&'a Calendar], calendars: &'a [Calendar]) -> Vec<&'a Calendar> {
+    if named.is_empty() { calendars.iter().take(CALENDARS_FIRST).collect() } else { named.to_vec() }
+}
+
+/// The zone that the address names, or that of the first calendar.
+pub(super) fn zone(asked: &Fields, chosen: &[&Calendar]) -> Zone {
+    let first = || chosen.first().map_or(Zone::UTC, |calendar| calendar.zone);
+    asked.get("tz").parse().unwrap_or_else(|_| first())
+}
+
+/// The day that the address names, or today.
+pub(super) fn date(asked: &Fields, zone: Zone, now: Timestamp) -> CivilDate {
+    let named = asked.get("date").parse().ok().and_then(date_in_range);
+    named.unwrap_or_else(|| zone.to_civil(now).date)
+}
+
+/// What the calendar shows.
+pub(super) fn viewed(asked: &Fields, named: &[&Calendar], zone: Zone, now: Timestamp) -> Viewed {
+    Viewed {
+        view: View::from_name(asked.get("view")).unwrap_or(View::Week),
+        date: date(asked, zone, now),
+        zone,
+        second: asked.get("tz2").parse().ok().filter(|second| *second != zone),
+        calendars: named.iter().map(|calendar| calendar.id.to_string()).collect(),
+    }
+}
