@@ -73,7 +73,9 @@ pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, Calend
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendar::{
-    CALENDARS_MAX, CalendarInView, CalendarPage, EVENTS_MAX, EventInView, EventKind, View, Viewed, date_in_range,
+    Answer, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS, EVENTS_MAX, EditEventForm,
+    EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, NewEventForm, Obstacle, SeriesPart, View,
+    Viewed, WhyNot, clock_text, date_in_range, event_time, read_clock,
 };
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 pub use chart::{Chart, ChartDay};

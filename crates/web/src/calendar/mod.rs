@@ -1,14 +1,22 @@
-//! The calendar of the console: the events of several calendars in a week, a day or a month, and pages about one of them.
-//! The pages are in English, like the console, and work without scripts.
+//! The calendar of the console: the events of several calendars in a week, a day or a month, and pages about one of
+//! them. The pages are in English, like the console, and work without scripts.
 
 mod days;
+mod detail;
 mod entry;
 mod event;
+mod explain;
+mod fields;
+mod forms;
 mod layout;
 mod page;
 mod range;
 pub(crate) mod style;
 
-pub use event::{EventInView, EventKind};
+pub use detail::{CancelEvent, EventDetail, EventPage, SeriesPart};
+pub use event::{EventInView, EventKind, event_time};
+pub use explain::{Answer, ExplainPage, Obstacle, WhyNot};
+pub use fields::{EVENT_FIELDS, EventGiven, clock_text, read_clock};
+pub use forms::{EditEventForm, NewEventForm};
 pub use page::{CALENDARS_MAX, CalendarInView, CalendarPage, EVENTS_MAX};
 pub use range::{View, Viewed, date_in_range};

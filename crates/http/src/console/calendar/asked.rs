@@ -1,13 +1,15 @@
 //! What the address of a page of the calendar says. What cannot be read says nothing.
 
-use axum::extract::RawQuery;
+use axum::{extract::RawQuery, response::Response};
 use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::{Calendar, ports::CalendarFilter};
 use kalends_kernel::{LIMIT_MAX, Listed, Page};
 use kalends_time::{CivilDate, Timestamp, Zone};
 use kalends_web::{CALENDARS_MAX, View, Viewed, date_in_range};
+use url::form_urlencoded;
 
-use crate::pages::Fields;
+use super::super::places::EVENTS;
+use crate::{pages::Fields, reply::see_other};
 
 /// The calendars that are shown if the address names none.
 const CALENDARS_FIRST: usize = 10;
@@ -56,4 +58,14 @@ pub(super) fn viewed(asked: &Fields, named: &[&Calendar], zone: Zone, now: Times
         second: asked.get("tz2").parse().ok().filter(|second| *second != zone),
         calendars: named.iter().map(|calendar| calendar.id.to_string()).collect(),
     }
+}
+
+/// The answer to a form: the page of an event, which says what was done.
+pub(super) fn to_event(id: &str, zone: Option<Zone>, done: &str) -> Response {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("done", done);
+    if let Some(zone) = zone {
+        query.append_pair("tz", zone.name());
+    }
+    see_other(&format!("{EVENTS}/{id}?{}", query.finish()), None)
 }

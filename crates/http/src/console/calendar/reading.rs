@@ -76,12 +76,7 @@ fn window(viewed: &Viewed, own: Zone) -> Option<Span> {
 
 /// An event as the calendar shows it; `None` if it does not take place.
 fn in_view(event: Event, calendar: &Calendar) -> Option<EventInView> {
-    let kind = match event.status {
-        EventStatus::Confirmed => EventKind::Confirmed,
-        EventStatus::Tentative => EventKind::Tentative,
-        EventStatus::Hold => EventKind::Hold(event.hold?.expires_at),
-        EventStatus::Cancelled => return None,
-    };
+    let kind = kind(&event)?;
     let span = event.times.span;
     Some(EventInView {
         id: identifier(&event),
@@ -92,6 +87,16 @@ fn in_view(event: Event, calendar: &Calendar) -> Option<EventInView> {
         is_imported: event.source == EventSource::ExternalIcal,
         title: event.title,
     })
+}
+
+/// What an event is; `None` if it does not take place.
+pub(super) fn kind(event: &Event) -> Option<EventKind> {
+    match event.status {
+        EventStatus::Confirmed => Some(EventKind::Confirmed),
+        EventStatus::Tentative => Some(EventKind::Tentative),
+        EventStatus::Hold => event.hold.map(|hold| EventKind::Hold(hold.expires_at)),
+        EventStatus::Cancelled => None,
+    }
 }
 
 /// The identifier of an event, or of an occurrence.

@@ -2,8 +2,12 @@
 
 use kalends_time::{Span, Timestamp, Zone};
 
-use super::{done, shell};
-use crate::{CalendarInView, CalendarPage, Done, EventInView, EventKind, Place, View, Viewed};
+use super::{done, problems, shell};
+use crate::{
+    Answer, CalendarInView, CalendarPage, CancelEvent, Choice, Done, EVENT_FIELDS, EditEventForm, EventDetail,
+    EventGiven, EventInView, EventKind, EventPage, ExplainPage, NO_PROBLEMS, NewEventForm, Obstacle, Place, SeriesPart,
+    View, Viewed, WhyNot,
+};
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -44,6 +48,10 @@ fn events(text: &str) -> Vec<EventInView> {
 }
 
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
+    [views(text), of_events(text), explained(text)].concat()
+}
+
+fn views(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Calendar);
     let calendar = |number: u8, is_chosen| CalendarInView {
         id: format!("cal_01jn8r7d2xe9tvn4a6k8m0pqr{number}"),
@@ -83,5 +91,113 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("calendar, clocks change", CalendarPage { viewed: &spring, ..empty }.html()),
         ("calendar, a day is skipped", CalendarPage { viewed: &skipped, ..empty }.html()),
         ("calendar, none", CalendarPage { viewed: &list, calendars: &[], ..empty }.html()),
+    ]
+}
+
+fn of_events(text: &str) -> Vec<(&'static str, String)> {
+    let shell = &shell(text, Place::Calendar);
+    let now = at("2026-03-03T08:00:00Z");
+    let series = "evt_01jn8r8f4h3gyqz7s9c1b5wnkd".to_owned();
+    let once = EventDetail {
+        id: series.clone(),
+        title: text.to_owned(),
+        calendar: text.to_owned(),
+        agent: text.to_owned(),
+        span: span("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z"),
+        dates: None,
+        zone: "Etc/GMT+3".parse().unwrap(),
+        kind: Some(EventKind::Confirmed),
+        is_imported: false,
+        description: text.to_owned(),
+        location: text.to_owned(),
+        call: text.to_owned(),
+        attendees: vec![(text.to_owned(), "accepted")],
+        series: SeriesPart::Once,
+        version: 3,
+    };
+    let occurrence = EventDetail {
+        id: format!("{series}_20260303T090000Z"),
+        series: SeriesPart::Occurrence(series),
+        kind: Some(EventKind::Tentative),
+        ..once.clone()
+    };
+    let hold = EventDetail { kind: Some(EventKind::Hold(at("2026-03-03T08:12:00Z"))), ..once.clone() };
+    let whole = EventDetail {
+        dates: Some(EventInView::whole_days(once.span, Zone::UTC)),
+        series: SeriesPart::Series("FREQ=DAILY;COUNT=3".to_owned(), Zone::UTC),
+        agent: String::new(),
+        attendees: Vec::new(),
+        ..once.clone()
+    };
+    let imported = EventDetail { is_imported: true, ..once.clone() };
+    let gone = EventDetail { kind: None, ..once.clone() };
+    let given = EventGiven {
+        calendar: "cal_01jn8r7d2xe9tvn4a6k8m0pqr2",
+        title: text,
+        start: text,
+        end: text,
+        status: "tentative",
+        location: text,
+        call: text,
+        description: text,
+        conflicts: "refuse",
+        scope: "following",
+    };
+    let wrong = &problems(&EVENT_FIELDS, text);
+    let page = EventPage { shell, done: done(), may_change: true, event: &once, now };
+    let edit = EditEventForm { shell, event: &occurrence, given, problems: wrong };
+    let cancel = CancelEvent { shell, event: &occurrence, scope: "", problems: wrong };
+    let calendars = choices(text);
+    let new = NewEventForm { shell, once: "once", calendars: &calendars, zone: Zone::UTC, given, problems: wrong };
+    vec![
+        ("event", page.html()),
+        ("event, seen by a viewer", EventPage { done: Done::default(), may_change: false, ..page }.html()),
+        ("event, occurrence", EventPage { event: &occurrence, ..page }.html()),
+        ("event, hold", EventPage { event: &hold, ..page }.html()),
+        ("event, series of whole days", EventPage { event: &whole, ..page }.html()),
+        ("event, imported", EventPage { event: &imported, ..page }.html()),
+        ("event, cancelled", EventPage { event: &gone, ..page }.html()),
+        ("new event, wrong", new.html()),
+        ("new event, no calendars", NewEventForm { calendars: &[], problems: &NO_PROBLEMS, ..new }.html()),
+        ("edit event, wrong", edit.html()),
+        ("edit event, hold", EditEventForm { event: &hold, problems: &NO_PROBLEMS, ..edit }.html()),
+        ("edit event, whole days", EditEventForm { event: &whole, problems: &NO_PROBLEMS, ..edit }.html()),
+        ("cancel event, wrong", cancel.html()),
+        ("cancel event", CancelEvent { event: &once, problems: &NO_PROBLEMS, ..cancel }.html()),
+    ]
+}
+
+fn choices(text: &str) -> [Choice<'_>; 2] {
+    let choice = |value| Choice { value, title: text };
+    [choice("cal_01jn8r7d2xe9tvn4a6k8m0pqr1"), choice("cal_01jn8r7d2xe9tvn4a6k8m0pqr2")]
+}
+
+fn explained(text: &str) -> Vec<(&'static str, String)> {
+    let shell = &shell(text, Place::Calendar);
+    let time = span("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z");
+    let all = [
+        Obstacle::Event,
+        Obstacle::Hold,
+        Obstacle::Imported,
+        Obstacle::Busy,
+        Obstacle::Reserved,
+        Obstacle::Buffer,
+        Obstacle::ClosedHours,
+        Obstacle::ClosedDate,
+        Obstacle::OutOfRange,
+    ];
+    let reasons = all.map(|obstacle| WhyNot { obstacle, span: time }).into();
+    let taken = Answer { span: time, is_offered: false, reasons, has_more: true, warnings: vec![text.to_owned()] };
+    let free = Answer { is_offered: true, reasons: Vec::new(), has_more: false, warnings: Vec::new(), ..taken.clone() };
+    let calendars = choices(text);
+    let given = EventGiven { start: text, end: text, ..EventGiven::default() };
+    let asks =
+        ExplainPage { shell, calendars: &calendars, zone: Zone::UTC, given, problems: &NO_PROBLEMS, answer: None };
+    vec![
+        ("explain", asks.html()),
+        ("explain, taken", ExplainPage { answer: Some(&taken), ..asks }.html()),
+        ("explain, free", ExplainPage { answer: Some(&free), ..asks }.html()),
+        ("explain, wrong", ExplainPage { problems: &problems(&EVENT_FIELDS, text), ..asks }.html()),
+        ("explain, no calendars", ExplainPage { calendars: &[], ..asks }.html()),
     ]
 }

@@ -1,0 +1,166 @@
+//! The page of an event, and the question whether to cancel it.
+
+use askama::Template;
+use kalends_time::{CivilDate, Span, Timestamp, Zone};
+
+use super::{
+    event::{EventKind, event_time, left},
+    fields::Scopes,
+};
+use crate::{
+    english::in_english,
+    link::with,
+    problems::Problems,
+    shell::{Done, Shell},
+    time::zone_label,
+};
+
+/// An event with everything that its page shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventDetail {
+    /// The identifier of the event, or of the occurrence.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The name of its calendar.
+    pub calendar: String,
+    /// The name of the agent that owns the calendar; empty if the organization shares it.
+    pub agent: String,
+    /// When it takes place.
+    pub span: Span,
+    /// The first and the last date, if it takes whole days.
+    pub dates: Option<(CivilDate, CivilDate)>,
+    /// The zone in which times are shown.
+    pub zone: Zone,
+    /// What it is; `None` if it is cancelled.
+    pub kind: Option<EventKind>,
+    /// Whether it is imported from a feed.
+    pub is_imported: bool,
+    /// The description; empty if there is none.
+    pub description: String,
+    /// Where it takes place; empty if that is not known.
+    pub location: String,
+    /// The address of its call; empty if it has none.
+    pub call: String,
+    /// The attendees: the name or address of each, and the reply.
+    pub attendees: Vec<(String, &'static str)>,
+    /// Its place in a series.
+    pub series: SeriesPart,
+    /// The version that the page shows.
+    pub version: i64,
+}
+
+/// The place of an event in a series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SeriesPart {
+    /// It takes place once.
+    Once,
+    /// It is an occurrence of the series with that identifier.
+    Occurrence(String),
+    /// It is a series with that rule, which follows the clocks of that zone.
+    Series(String, Zone),
+}
+
+impl EventDetail {
+    fn when(&self) -> String {
+        event_time(self.span, self.dates, self.zone)
+    }
+
+    fn zone_text(&self) -> String {
+        zone_label(self.zone, self.span.start())
+    }
+
+    fn is_changeable(&self) -> bool {
+        self.kind.is_some() && !self.is_imported
+    }
+
+    pub(crate) fn is_hold(&self) -> bool {
+        matches!(self.kind, Some(EventKind::Hold(_)))
+    }
+
+    fn status(&self, now: Timestamp) -> String {
+        match self.kind {
+            None => "Cancelled".to_owned(),
+            Some(EventKind::Tentative) => "Tentative".to_owned(),
+            Some(EventKind::Hold(expires_at)) => format!("Hold, {}", left(expires_at - now)),
+            Some(EventKind::Confirmed | EventKind::Busy) => "Confirmed".to_owned(),
+        }
+    }
+
+    pub(crate) fn is_occurrence(&self) -> bool {
+        matches!(self.series, SeriesPart::Occurrence(_))
+    }
+
+    /// The address of the series.
+    fn series_href(&self) -> Option<String> {
+        match &self.series {
+            SeriesPart::Occurrence(series) => Some(address(series, "", self.zone)),
+            SeriesPart::Once | SeriesPart::Series(..) => None,
+        }
+    }
+
+    /// The address of the event, or of a form about it.
+    pub(crate) fn href(&self, form: &str) -> String {
+        address(&self.id, form, self.zone)
+    }
+
+    fn repeats(&self) -> Option<String> {
+        match &self.series {
+            SeriesPart::Series(rule, zone) => Some(format!("{rule}, in {zone}")),
+            SeriesPart::Once | SeriesPart::Occurrence(_) => None,
+        }
+    }
+}
+
+/// The address of an event, or of a form about it, with times in that zone.
+fn address(id: &str, form: &str, zone: Zone) -> String {
+    with(&format!("/console/calendar/events/{id}{form}"), &[("tz", &zone)])
+}
+
+/// The page of an event.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "event.html")]
+pub struct EventPage<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// Whether the user may change events.
+    pub may_change: bool,
+    /// The event.
+    pub event: &'a EventDetail,
+    /// The current time.
+    pub now: Timestamp,
+}
+
+impl EventPage<'_> {
+    fn status(&self) -> String {
+        self.event.status(self.now)
+    }
+
+    fn is_changeable(&self) -> bool {
+        self.may_change && self.event.is_changeable()
+    }
+}
+
+/// The question whether to cancel an event.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "cancel_event.html")]
+pub struct CancelEvent<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The event.
+    pub event: &'a EventDetail,
+    /// The occurrences that were chosen, as the API names them.
+    pub scope: &'a str,
+    /// What is wrong with the form.
+    pub problems: &'a Problems,
+}
+
+impl CancelEvent<'_> {
+    fn scopes(&self) -> Scopes<'_> {
+        Scopes { chosen: self.scope, problem: self.problems.of("scope") }
+    }
+}
+
+in_english!(EventPage<'_>, CancelEvent<'_>);

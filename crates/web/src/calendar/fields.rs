@@ -1,0 +1,197 @@
+//! The fields of the forms about events.
+
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
+
+use crate::{
+    field::{Area, Choice, Field, Select},
+    problems::Problems,
+};
+
+/// The fields of the forms about an event, as the API names them.
+pub const EVENT_FIELDS: [&str; 10] = [
+    "calendar",
+    "title",
+    "start_time",
+    "end_time",
+    "status",
+    "location",
+    "conference_url",
+    "description",
+    "if_free",
+    "scope",
+];
+/// The maximum lengths, in characters.
+const TITLE: usize = 500;
+const LOCATION: usize = 500;
+const CALL: usize = 2_000;
+const DESCRIPTION: usize = 20_000;
+
+const STATUSES: [Choice<'static>; 2] = [
+    Choice { value: "confirmed", title: "Confirmed" },
+    Choice { value: "tentative", title: "Tentative: it may take place" },
+];
+const CONFLICTS: [Choice<'static>; 2] = [
+    Choice { value: "allow", title: "Allow it, if the calendar does" },
+    Choice { value: "refuse", title: "Refuse it" },
+];
+const SCOPES: [Choice<'static>; 3] = [
+    Choice { value: "this", title: "Only this one" },
+    Choice { value: "following", title: "This and the following" },
+    Choice { value: "all", title: "All" },
+];
+
+/// What was typed into the form of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EventGiven<'a> {
+    /// The identifier of the calendar.
+    pub calendar: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The start on the clock of the zone: [`clock_text`].
+    pub start: &'a str,
+    /// The end, likewise.
+    pub end: &'a str,
+    /// The status, as the API names it.
+    pub status: &'a str,
+    /// Where it takes place.
+    pub location: &'a str,
+    /// The address of its call.
+    pub call: &'a str,
+    /// The description.
+    pub description: &'a str,
+    /// What to do if something else is at that time: `allow` or `refuse`.
+    pub conflicts: &'a str,
+    /// The occurrences to change, as the API names them.
+    pub scope: &'a str,
+}
+
+impl<'a> EventGiven<'a> {
+    pub(crate) fn calendar(&self, calendars: &'a [Choice<'a>], problems: &'a Problems) -> Select<'a> {
+        let name = "calendar";
+        Select { name, label: "Calendar", options: calendars, chosen: self.calendar, problem: problems.of(name) }
+    }
+
+    pub(crate) fn title(&self, problems: &'a Problems) -> Field<'a> {
+        Field::text("title", "Title", self.title, TITLE).checked(problems)
+    }
+
+    pub(crate) fn start(&self, problems: &'a Problems) -> Field<'a> {
+        time("start_time", "Start", self.start, problems)
+    }
+
+    pub(crate) fn end(&self, problems: &'a Problems) -> Field<'a> {
+        time("end_time", "End", self.end, problems)
+    }
+
+    pub(crate) fn status(&self, problems: &'a Problems) -> Select<'a> {
+        let name = "status";
+        Select { name, label: "Status", options: &STATUSES, chosen: self.status, problem: problems.of(name) }
+    }
+
+    pub(crate) fn location(&self, problems: &'a Problems) -> Field<'a> {
+        let field = Field::text("location", "Place", self.location, LOCATION).checked(problems);
+        Field { required: false, ..field }
+    }
+
+    pub(crate) fn call(&self, problems: &'a Problems) -> Field<'a> {
+        let field = Field::text("conference_url", "Link to the call", self.call, CALL).checked(problems);
+        Field { required: false, ..field }
+    }
+
+    pub(crate) fn description(&self, problems: &'a Problems) -> Area<'a> {
+        let (name, label) = ("description", "Description");
+        Area { name, label, value: self.description, max: DESCRIPTION, problem: problems.of(name) }
+    }
+
+    pub(crate) fn conflicts(&self, problems: &'a Problems) -> Select<'a> {
+        let (name, label) = ("if_free", "If something else is at that time");
+        Select { name, label, options: &CONFLICTS, chosen: self.conflicts, problem: problems.of(name) }
+    }
+
+    pub(crate) fn scopes(&self, problems: &'a Problems) -> Scopes<'a> {
+        Scopes { chosen: self.scope, problem: problems.of("scope") }
+    }
+}
+
+/// A field for a date and a time of day.
+pub(crate) fn time<'a>(name: &'static str, label: &'static str, value: &'a str, problems: &'a Problems) -> Field<'a> {
+    Field { kind: "datetime-local", max: None, ..Field::text(name, label, value, 0) }.checked(problems)
+}
+
+/// The question which occurrences of a series to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scopes<'a> {
+    /// The name of what is chosen; empty if nothing is.
+    pub chosen: &'a str,
+    /// What is wrong with it.
+    pub problem: Option<&'a str>,
+}
+
+impl Scopes<'_> {
+    pub(crate) fn options(&self) -> &'static [Choice<'static>] {
+        &SCOPES
+    }
+}
+
+/// What a clock of the zone shows at that time, as browsers send it: `2026-03-02T09:30`.
+pub fn clock_text(at: Timestamp, zone: Zone) -> String {
+    let civil = zone.to_civil(at);
+    let (hour, minute, _) = civil.time.hour_minute_second();
+    format!("{}T{hour:02}:{minute:02}", civil.date)
+}
+
+/// The time of day of [`clock_text`]; `None` if it is none. Some browsers send seconds too.
+pub fn read_clock(text: &str) -> Option<CivilDateTime> {
+    let (date, time) = text.split_once('T')?;
+    let date: CivilDate = date.parse().ok()?;
+    let is_written = |(at, byte): (usize, u8)| if at % 3 == 2 { byte == b':' } else { byte.is_ascii_digit() };
+    if !time.bytes().enumerate().all(is_written) {
+        return None;
+    }
+    let part = |from: usize| -> Option<u32> { time.get(from..from + 2)?.parse().ok() };
+    let second = match time.len() {
+        5 => 0,
+        8 => part(6)?,
+        _ => return None,
+    };
+    Some(date.at(CivilTime::new(part(0)?, part(3)?, second)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_time::testing::{config, timestamp, zone};
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("2026-03-02T09:30", Some("2026-03-02T09:30:00"))]
+    #[case("2026-03-02T09:30:15", Some("2026-03-02T09:30:15"))]
+    #[case("2026-03-02T24:00", None)]
+    #[case("2026-02-30T09:30", None)]
+    #[case("2026-03-02T9:30", None)]
+    #[case("2026-03-02T09:30:15:00", None)]
+    #[case("2026-03-02T09:30Z", None)]
+    #[case("2026-03-02 09:30", None)]
+    #[case("T", None)]
+    #[case("", None)]
+    fn times_are_read_as_browsers_send_them(#[case] text: &str, #[case] read: Option<&str>) {
+        assert_eq!(read_clock(text).map(|civil| civil.to_string()).as_deref(), read);
+    }
+
+    proptest! {
+        #![proptest_config(config(256))]
+
+        /// What a form shows of a time is read as the same minute of the clock.
+        #[test]
+        fn the_clock_of_a_form_is_read_back(at in timestamp(), zone in zone()) {
+            let text = clock_text(at, zone);
+            let civil = read_clock(&text);
+            prop_assert!(civil.is_some(), "{}", text);
+            let (shown, read) = (zone.to_civil(at), civil.unwrap());
+            prop_assert_eq!(read.date, shown.date);
+            prop_assert_eq!(read.time.as_micros(), shown.time.as_micros() / 60_000_000 * 60_000_000);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The forms that create and change an event.
+
+use askama::Template;
+use kalends_time::Zone;
+
+use super::{detail::EventDetail, fields::EventGiven};
+use crate::{english::in_english, field::Choice, problems::Problems, shell::Shell};
+
+/// The form that creates an event.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "new_event.html")]
+pub struct NewEventForm<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// The calendars to choose from.
+    pub calendars: &'a [Choice<'a>],
+    /// The zone of the times.
+    pub zone: Zone,
+    /// What was typed.
+    pub given: EventGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+/// The form that changes an event.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "edit_event.html")]
+pub struct EditEventForm<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The event.
+    pub event: &'a EventDetail,
+    /// What the form contains: the fields of the event, or what was typed.
+    pub given: EventGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+impl EditEventForm<'_> {
+    fn is_hold(&self) -> bool {
+        self.event.is_hold()
+    }
+}
+
+in_english!(NewEventForm<'_>, EditEventForm<'_>);
