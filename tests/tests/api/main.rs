@@ -32,6 +32,7 @@ mod booking_questions_by_the_rule;
 mod bookings;
 mod bookings_of_hosts_by_the_rule;
 mod bounds;
+mod calendar_pages;
 mod calendars;
 mod changes;
 mod claim_nodes;
