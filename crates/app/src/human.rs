@@ -21,9 +21,9 @@ pub(crate) struct Humans {
 }
 
 impl App {
-    /// The known busy times in `window` of the human calendars that count for each of the calendars. Like an explanation of
-    /// an availability, they reveal neither titles nor which human calendar is busy. Calendars that the actor may not
-    /// access have none.
+    /// The known busy times in `window` of the human calendars that count for each of the calendars. Like an
+    /// explanation of an availability, they reveal neither titles nor which human calendar is busy. Calendars that the
+    /// actor may not access have none.
     ///
     /// # Errors
     /// Only a failure of the service.

@@ -167,6 +167,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
         assert!(page.text.contains(part), "no {part} in {}", page.text);
     }
     pages.open(EVENTS).await.leads_to(CALENDAR);
+    pages.open(&format!("{EVENTS}/%0A/confirm")).await.leads_to(CALENDAR);
 
     it.event(HOSTILE, "2027-03-03T12:00:00Z", "2027-03-03T13:00:00Z").await;
     for view in ["week", "list", "day", "month"] {
@@ -220,7 +221,7 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
     ];
     let form = Filled::of(&page, &["org", "version", "tz"], &typed);
     let saved = format!("{EVENTS}/{id}?done=saved&tz=Europe%2FBerlin");
-    // Nothing is typed anew, so nothing changes.
+    // Nothing was typed over, so nothing changes.
     let before = it.read(&id).await;
     form.send(&mut pages, &path).await.leads_to(&saved);
     assert_eq!(it.read(&id).await, before);

@@ -169,8 +169,8 @@ mod tests {
     proptest! {
         #![proptest_config(config(256))]
 
-        /// The days of a zone follow each other without a gap, near changes of the clocks and elsewhere, and each fits on
-        /// the axis.
+        /// The days of a zone follow each other without a gap, near changes of the clocks and elsewhere, and each
+        /// fits on the axis.
         #[test]
         fn days_follow_each_other((zone, change) in clock_change(), other in any_zone(), days in -4..4_i64) {
             for zone in [zone, other] {
@@ -188,7 +188,8 @@ mod tests {
             }
         }
 
-        /// An event is on exactly the days that it touches, in the rows in which it takes place, whatever the clocks do.
+        /// An event is on exactly the days that it touches, in the rows in which it takes place, whatever the clocks
+        /// do.
         #[test]
         fn an_event_is_on_every_day_that_it_touches(
             (zone, event) in clock_change().prop_flat_map(|(zone, change)| (Just(zone), span_near(change))),

@@ -89,8 +89,8 @@ pub(crate) fn left(time: SignedDuration) -> String {
     }
 }
 
-/// When an event takes place, such as `Monday, 2 March 2026, 09:00–10:00`. `dates` are the first and the last date, if it
-/// takes whole days.
+/// When an event takes place, such as `Monday, 2 March 2026, 09:00–10:00`. `dates` are the first and the last date,
+/// if it takes whole days.
 pub fn event_time(span: Span, dates: Option<(CivilDate, CivilDate)>, zone: Zone) -> String {
     let words = Translator::english();
     if let Some((first, last)) = dates {

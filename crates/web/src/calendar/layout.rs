@@ -24,8 +24,8 @@ pub(crate) struct Arranged {
     pub hidden: Vec<usize>,
 }
 
-/// Divides a day into columns, so that no two events of one column share a row. `events` are the rows of each event, and
-/// `most` is the largest number of columns, so that each stays wide enough to be read.
+/// Divides a day into columns, so that no two events of one column share a row. `events` are the rows of each event,
+/// and `most` is the largest number of columns, so that each stays wide enough to be read.
 ///
 /// Events that share no row with others get the whole width.
 pub(crate) fn arrange(events: &[Range<usize>], most: usize) -> Arranged {
@@ -83,7 +83,11 @@ mod tests {
     #[case::a_column_is_used_again(&[18..24, 18..20, 20..22], &[(0, 0, 2), (1, 1, 2), (2, 1, 2)], &[])]
     #[case::a_chain_is_one_group(&[0..4, 2..8, 6..9], &[(0, 0, 2), (1, 1, 2), (2, 0, 2)], &[])]
     #[case::groups_have_their_own_width(&[0..2, 0..2, 4..6], &[(0, 0, 2), (1, 1, 2), (2, 0, 1)], &[])]
-    #[case::no_more_columns_than_fit(&[0..2, 0..2, 0..2, 0..2, 2..3], &[(0, 0, 3), (1, 1, 3), (2, 2, 3), (4, 0, 1)], &[3])]
+    #[case::no_more_columns_than_fit(
+        &[0..2, 0..2, 0..2, 0..2, 2..3],
+        &[(0, 0, 3), (1, 1, 3), (2, 2, 3), (4, 0, 1)],
+        &[3]
+    )]
     fn events_are_side_by_side(
         #[case] events: &[Range<usize>],
         #[case] places: &[(usize, usize, usize)],
@@ -95,8 +99,8 @@ mod tests {
     proptest! {
         #![proptest_config(config(256))]
 
-        /// No two events in one column of a day share a row, columns that share a row are equally wide, and every event is
-        /// either placed in its rows or hidden, exactly once.
+        /// No two events in one column of a day share a row, columns that share a row are equally wide, and every
+        /// event is either placed in its rows or hidden, exactly once.
         #[test]
         fn columns_of_a_day_keep_events_apart(
             events in vec((0..48_usize, 1..12_usize), 0..60), most in 1..7_usize,

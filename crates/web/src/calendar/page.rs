@@ -172,8 +172,8 @@ impl CalendarPage<'_> {
         let mut notices = Vec::new();
         if self.is_cut {
             notices.push(format!(
-                "There are more than {EVENTS_MAX} events here. The first {EVENTS_MAX} are shown. Choose fewer calendars, \
-                 or a shorter time."
+                "There are more than {EVENTS_MAX} events here. The first {EVENTS_MAX} are shown. \
+                 Choose fewer calendars, or a shorter time."
             ));
         }
         for name in self.overfull {

@@ -55,7 +55,7 @@ pub(super) fn viewed(asked: &Fields, named: &[&Calendar], zone: Zone, now: Times
         view: View::from_name(asked.get("view")).unwrap_or(View::Week),
         date: date(asked, zone, now),
         zone,
-        second: asked.get("tz2").parse().ok().filter(|second| *second != zone),
+        second: asked.get("tz2").parse::<Zone>().ok().filter(|second| *second != zone),
         calendars: named.iter().map(|calendar| calendar.id.to_string()).collect(),
     }
 }

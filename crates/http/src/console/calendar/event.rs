@@ -30,8 +30,8 @@ use crate::{
 /// The calendar, to continue on after a refused form, with the text of the link to it.
 pub(super) const TO_CALENDAR: (&str, &str) = (CALENDAR, "See the calendar");
 /// Why a form about an event that has changed since had no effect.
-pub(super) const CHANGED: &str = "The event has changed since you opened this page. Look at its current state before you \
-                                  send this again.";
+pub(super) const CHANGED: &str = "The event has changed since you opened this page. Look at its current state before \
+                                  you send this again.";
 const NO_SCOPE: &str = "must be chosen: only this occurrence, this and the following, or all";
 
 /// Reads an event or an occurrence, with times in the zone that the fields name or in that of its calendar.
@@ -190,5 +190,7 @@ pub(super) async fn release(app: Service, id: PathOf<String>, form: OwnForm) -> 
 
 /// Somebody reloads the address of a form about an event.
 pub(super) async fn back(id: PathOf<String>) -> Response {
-    see_other(&format!("{CALENDAR}/events/{}", id.0), None)
+    // Another text may have characters that no header can have.
+    let is_identifier = id.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    see_other(&if is_identifier { format!("{CALENDAR}/events/{}", id.0) } else { CALENDAR.to_owned() }, None)
 }

@@ -27,8 +27,8 @@ pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
     }
 }
 
-/// A time that was typed, on the clock of the zone. As with the plain dates of the API, a time that the clocks skip moves
-/// forward by what they skip, and of a time that they show twice, the first counts.
+/// A time that was typed, on the clock of the zone. As with the plain dates of the API, a time that the clocks skip
+/// moves forward by what they skip, and of a time that they show twice, the first counts.
 pub(super) fn instant(param: &str, text: &str, zone: Zone) -> Result<Timestamp, FieldError> {
     let civil = read_clock(text)
         .ok_or_else(|| FieldError::new(param, "must be a date and a time of day, such as 2026-03-02T09:30"))?;
@@ -108,7 +108,7 @@ impl Current {
     }
 }
 
-/// What the form changes; `None` if it is nothing. Only what was typed anew is changed, so that a change of many
+/// What the form changes; `None` if it is nothing. Only fields that were typed over are changed, so that a change of many
 /// occurrences leaves their other fields as they are, and a time that the clocks show twice stays what it is.
 ///
 /// # Errors

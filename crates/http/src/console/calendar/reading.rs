@@ -24,9 +24,9 @@ pub(super) struct Found {
 
 /// Reads what takes place on the calendars, the first [`EVENTS_MAX`] events by start.
 ///
-/// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars and 42
-/// days. They are read one after the other, each by one list of instances as the API has it, which is at most 8 MiB and
-/// refuses more than 100,000 instances. No more than [`EVENTS_MAX`] events are kept at any time.
+/// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
+/// and 42 days. They are read one after the other, each by one list of instances as the API has it, which is at most
+/// 8 MiB and refuses more than 100,000 instances. No more than [`EVENTS_MAX`] events are kept from one read to the next.
 ///
 /// # Errors
 /// Only a failure of the service.
