@@ -108,8 +108,8 @@ impl Current {
     }
 }
 
-/// What the form changes; `None` if it is nothing. Only fields that were typed over are changed, so that a change of many
-/// occurrences leaves their other fields as they are, and a time that the clocks show twice stays what it is.
+/// What the form changes; `None` if it is nothing. Only fields that were typed over are changed, so that a change of
+/// many occurrences leaves their other fields as they are, and a time that the clocks show twice stays what it is.
 ///
 /// # Errors
 /// Everything that is wrong with it.

@@ -26,7 +26,7 @@ pub(super) struct Found {
 ///
 /// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
 /// and 42 days. They are read one after the other, each by one list of instances as the API has it, which is at most
-/// 8 MiB and refuses more than 100,000 instances. No more than [`EVENTS_MAX`] events are kept from one read to the next.
+/// 8 MiB and refuses more than 100,000 instances. From one read to the next, at most [`EVENTS_MAX`] events are kept.
 ///
 /// # Errors
 /// Only a failure of the service.
