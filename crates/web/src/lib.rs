@@ -17,8 +17,8 @@ pub mod markdown;
 
 mod bars;
 mod booking;
-mod calendar_form;
 mod calendar;
+mod calendar_form;
 mod calendars;
 mod chart;
 mod connect;
@@ -71,12 +71,12 @@ pub use activity::{
 };
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use booking::{Booked, Booking, BookingState, Moving};
-pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendar::{
     Answer, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS, EVENTS_MAX, EditEventForm,
     EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, NewEventForm, Obstacle, SeriesPart, View,
     Viewed, WhyNot, clock_text, date_in_range, event_time, read_clock,
 };
+pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 pub use chart::{Chart, ChartDay};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};

@@ -29,6 +29,7 @@ impl Place {
     /// Every place, in the order of the frame.
     pub const ALL: &'static [Self] = &[
         Self::Home,
+        Self::Calendar,
         Self::Agents,
         Self::Keys,
         Self::Connections,
@@ -37,7 +38,6 @@ impl Place {
         Self::Usage,
         Self::Organization,
     ];
-    pub const ALL: &'static [Self] = &[Self::Home, Self::Calendar, Self::Agents, Self::Connections];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {

@@ -91,6 +91,7 @@ const OPERATIONS: &[Form] = &[
 /// All pages and forms.
 const ALL: &[&[Form]] = &[
     OPERATIONS,
+    calendar::OPERATIONS,
     agents::OPERATIONS,
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
@@ -103,7 +104,6 @@ const ALL: &[&[Form]] = &[
     members::OPERATIONS,
     account::OPERATIONS,
 ];
-const ALL: &[&[Form]] = &[OPERATIONS, agents::OPERATIONS, calendar::OPERATIONS];
 
 /// The operation of a page or form, by its method and route template.
 pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> {

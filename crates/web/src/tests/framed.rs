@@ -3,13 +3,13 @@
 mod account;
 mod activity;
 mod agents;
+mod calendar;
 mod first_run;
 mod keys;
 mod members;
 mod organization;
 mod usage;
 mod webhooks;
-mod calendar;
 
 use crate::{Done, Place, Problems, Shell};
 
@@ -41,6 +41,7 @@ fn done() -> Done {
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let areas: &[fn(&str) -> Vec<(&'static str, String)>] = &[
+        calendar::pages,
         agents::pages,
         first_run::pages,
         keys::pages,
@@ -52,6 +53,4 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         account::pages,
     ];
     areas.iter().flat_map(|pages| pages(text)).collect()
-    let areas = [agents::pages, calendar::pages];
-    areas.into_iter().flat_map(|pages| pages(text)).collect()
 }
