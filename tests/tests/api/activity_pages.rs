@@ -72,7 +72,7 @@ async fn the_log_is_read_in_sentences(#[case] database: Database) {
     server.client(&ada.token).post("/v1/auth/keys/scoped").json(key).await.expect(201);
 
     let mut pages = Pages::new(&server);
-    pages.open(PAGE).await.leads_to("/console/sign-in");
+    pages.open(PAGE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     let page = pages.open(PAGE).await.says(200, "ada@example.com signed in to the console.");
     for sentence in [
@@ -199,6 +199,6 @@ async fn every_member_reads_the_log_of_the_organization_only(#[case] database: D
     assert!(rows.iter().all(|row| !row.contains(ADA)), "{rows:?}");
     assert!(rows.iter().any(|row| row.contains(",'=eve@example.com,")), "an address is no formula: {rows:?}");
     let mut nobody = Pages::new(&server);
-    nobody.open(PAGE).await.leads_to("/console/sign-in");
-    nobody.open(FILE).await.leads_to("/console/sign-in");
+    nobody.open(PAGE).await.asks_to_sign_in();
+    nobody.open(FILE).await.asks_to_sign_in();
 }

@@ -136,7 +136,7 @@ async fn new_event(it: &Desk, pages: &mut Pages<'_>) -> Filled {
 async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database) {
     let it = Desk::new(database).await;
     let mut pages = Pages::new(&it.server);
-    pages.open(CALENDAR).await.leads_to("/console/sign-in");
+    pages.open(CALENDAR).await.asks_to_sign_in();
     pages.sign_in(HUMAN).await;
     pages.open(CALENDAR).await.says(200, "New event");
     let form = new_event(&it, &mut pages).await;
@@ -403,7 +403,7 @@ async fn only_some_roles_change_events(#[case] database: Database) {
 
     let mut nobody = Pages::new(&it.server);
     for path in [&event, &edit, &cancel, &format!("{CALENDAR}/new"), &format!("{CALENDAR}/explain")] {
-        nobody.open(path).await.leads_to("/console/sign-in");
+        nobody.open(path).await.asks_to_sign_in();
     }
     assert_eq!(it.taking_place().await, before);
 }

@@ -88,7 +88,7 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     assert_eq!(pages.open("/console").await.location, "/console/sign-in");
     // A form of a session that has ended leads to the sign-in too.
     let late = pages.send("/console/verify/resend", &[]).await;
-    assert_eq!((late.status, &*late.location), (303, "/console/sign-in"));
+    late.asks_to_sign_in();
     // A program gets JSON.
     server.anonymous().undescribed().get("/console").await.refused(401, "authentication_error");
 }

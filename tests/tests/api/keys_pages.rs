@@ -67,7 +67,7 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     let agent_page = format!("/console/agents/{agent}");
     let mut pages = Pages::new(&server);
     for path in [LIST, NEW] {
-        pages.open(path).await.leads_to("/console/sign-in");
+        pages.open(path).await.asks_to_sign_in();
     }
     pages.sign_in(ADA).await;
     let empty = pages.open(LIST).await.says(200, "There are no keys of agents yet.");
@@ -183,10 +183,10 @@ async fn roles_decide_who_sees_and_changes_keys(#[case] database: Database) {
     pages.send(&revoke, &theirs[..1]).await.says(409, SWITCHED);
     let mut pages = Pages::new(&server);
     for path in [LIST, NEW, &revoke] {
-        pages.open(path).await.leads_to("/console/sign-in");
+        pages.open(path).await.asks_to_sign_in();
     }
     for path in [LIST, &revoke] {
-        pages.send(path, &theirs).await.leads_to("/console/sign-in");
+        pages.send(path, &theirs).await.asks_to_sign_in();
     }
     assert_eq!(keys(&owner).await.len(), 1);
 }

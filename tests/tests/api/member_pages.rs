@@ -39,7 +39,7 @@ async fn somebody_is_invited_by_a_form(#[case] database: Database) {
     let ada = Human::sign_up(&server, ADA).await;
     let owner = server.client(&ada.token);
     let mut pages = Pages::new(&server);
-    pages.open(PAGE).await.leads_to("/console/sign-in");
+    pages.open(PAGE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     let page = pages.open(PAGE).await.says(200, "<dd>ada@example.com</dd>");
     assert!(page.text.contains("(you)") && !page.text.contains("Open invitations"), "{}", page.text);
@@ -143,7 +143,7 @@ async fn roles_limit_what_members_do_with_members(#[case] database: Database) {
         pages.open(&removal(&human.user)).await.says(200, "Leave Engines?");
         let left = pages.send(&removal(&human.user), &form("")).await.says(200, "You have left Engines");
         assert!(left.text.contains("Sign in again") && !pages.cookies.contains_key("service_session"));
-        pages.open(PAGE).await.leads_to("/console/sign-in");
+        pages.open(PAGE).await.asks_to_sign_in();
         pages.sign_in(email).await;
         let own = pages.open(PAGE).await.says(200, email);
         assert!(!own.text.contains(ADA), "{}", own.text);

@@ -32,7 +32,7 @@ async fn an_organization_is_renamed_by_a_form(#[case] database: Database) {
     let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let mut pages = Pages::new(&server);
-    pages.open(PAGE).await.leads_to("/console/sign-in");
+    pages.open(PAGE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     let page = pages.open(PAGE).await.says(200, "<dd>Engines</dd>");
     for part in [&*ada.org, "<dd>Custom (", "2026-01-01, accepted ", "/console/members", EXPORT, DELETE, ACCOUNT] {
@@ -85,7 +85,7 @@ async fn only_owners_and_admins_manage_the_organization(#[case] database: Databa
     let mut other = Pages::new(&server);
     let form = [("org", &*ada.org), ("name", "Engines")];
     for path in [PAGE, DELETE] {
-        other.send(path, &form).await.leads_to("/console/sign-in");
+        other.send(path, &form).await.asks_to_sign_in();
     }
     other.sign_in("mallory@example.com").await;
     for path in [PAGE, DELETE, "/console/organization/terms"] {
@@ -120,7 +120,7 @@ async fn everything_is_exported_to_a_browser(#[case] database: Database) {
     let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let mut pages = Pages::new(&server);
-    pages.open(FILE).await.leads_to("/console/sign-in");
+    pages.open(FILE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     pages.open(EXPORT).await.says(200, "href=\"/console/export/file\"");
     let cookie = format!("{SESSION}={}", pages.cookies[SESSION]);
@@ -165,7 +165,7 @@ async fn an_organization_is_deleted_by_its_name(#[case] database: Database) {
     let gone = pages.send(DELETE, &named("Engines")).await.says(200, "Engines is deleted");
     assert!(gone.text.contains("Sign in again") && !pages.cookies.contains_key(SESSION), "{}", gone.text);
     server.client(&ada.key).get("/v1/agents").await.refused(401, "unauthorized");
-    pages.send(DELETE, &named("Engines")).await.leads_to("/console/sign-in");
+    pages.send(DELETE, &named("Engines")).await.asks_to_sign_in();
     elsewhere.open("/console").await.leads_to("/console/sign-in");
     // Ada belonged to nothing else. Bob has an organization left, and deletes it together with his account.
     let credentials = [("email", ADA), ("password", PASSWORD)];
@@ -184,7 +184,7 @@ async fn a_user_changes_the_own_account_by_forms(#[case] database: Database) {
     let server = Server::start_with(database, &FAST).await;
     let ada = Human::sign_up(&server, ADA).await;
     let mut pages = Pages::new(&server);
-    pages.open(ACCOUNT).await.leads_to("/console/sign-in");
+    pages.open(ACCOUNT).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     pages.open("/console").await.says(200, "href=\"/console/account\"");
     let page = pages.open(ACCOUNT).await.says(200, "value=\"Ada\"");

@@ -85,6 +85,13 @@ impl Seen {
         self
     }
 
+    /// Requires a redirect to the sign-in, which leads back to the page that was asked for.
+    #[track_caller]
+    pub(crate) fn asks_to_sign_in(self) {
+        let leads_back = self.location.starts_with("/console/sign-in?next=%2Fconsole%2F");
+        assert!(self.status == 303 && leads_back, "{} {} {}", self.status, self.location, self.text);
+    }
+
     /// Requires a redirect from a form to this page.
     #[track_caller]
     pub(crate) fn leads_to(self, location: &str) -> Self {

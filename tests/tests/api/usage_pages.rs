@@ -26,7 +26,7 @@ async fn limits_are_shown_with_their_use(#[case] database: Database) {
     let ada = Human::sign_up(&server, ADA).await;
     limit(&server, &ada.org, r#"{"agents":5,"calendars":1,"api_calls":5,"rate_per_second":null}"#).await;
     let mut pages = Pages::new(&server);
-    pages.open(PAGE).await.leads_to("/console/sign-in");
+    pages.open(PAGE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
     let new = pages.open(PAGE).await.says(200, "Nothing was used yet.");
     assert!(new.text.contains("Not in the plan") && !new.text.contains("class=\"alert\""), "{}", new.text);

@@ -311,7 +311,7 @@ async fn roles_decide_what_the_pages_offer(#[case] database: Database) {
     let mut pages = Pages::new(&server);
     for (is_form, path, _) in everything(&page, &delivery) {
         let seen = if is_form { pages.send(&path, &fields).await } else { pages.open(&path).await };
-        seen.leads_to(SIGN_IN);
+        seen.asks_to_sign_in();
     }
     pages.sign_in(&eve.email).await;
     pages.open(LIST).await.says(200, "There are no webhooks yet.");

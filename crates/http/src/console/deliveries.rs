@@ -149,5 +149,5 @@ async fn retry(app: Service, path: PathOf<(String, String)>, mut form: OwnForm) 
 /// Somebody reloads the address of a form about a delivery.
 async fn back(path: PathOf<(String, String)>) -> Response {
     let (id, delivery) = path.0;
-    see_other(&format!("{WEBHOOKS}/{}/deliveries/{}", segment(id), segment(delivery)), None)
+    see_other(&format!("{WEBHOOKS}/{}/deliveries/{}", segment(&id), segment(&delivery)), None)
 }

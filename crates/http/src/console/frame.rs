@@ -15,7 +15,6 @@ const fn operation(place: Place) -> &'static Operation {
     match place {
         // Everybody may see these two.
         Place::Home | Place::Organization => &operations::GET_ME,
-        Place::Home => &operations::GET_ME,
         Place::Calendar => &operations::LIST_EVENTS,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Keys => &operations::LIST_KEYS,

@@ -106,7 +106,7 @@ async fn book_on(
     let wanted = wire::SubmitBooking {
         name: given.name.to_owned(),
         email: given.email.to_owned(),
-        notes: Some(given.notes.clone()).filter(|notes| !notes.is_empty()),
+        notes: Some(given.notes.to_owned()).filter(|notes| !notes.is_empty()),
         answers: typed(page, &answers),
         timezone: Some(shown.zone.name().to_owned()),
         language: Some(reader.locale().to_string()),
@@ -147,7 +147,7 @@ fn typed(page: &BookingPage, answers: &[(String, String)]) -> Map<String, Value>
     let asked = page.details.questions.as_slice();
     let is_box = |id: &str| asked.iter().any(|one| one.id == id && one.kind == QuestionType::Checkbox);
     let typed = answers.iter().map(|(id, text)| {
-        let value = if is_box(id) { Value::Bool(text == "true") } else { Value::String(text.clone()) };
+        let value = if is_box(id) { Value::Bool(text == "true") } else { Value::String(text.to_string()) };
         (id.clone(), value)
     });
     // If a field is repeated, the first one counts, as for all fields.
