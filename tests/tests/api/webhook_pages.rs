@@ -17,7 +17,6 @@ use crate::{
 
 const LIST: &str = "/console/webhooks";
 const NEW: &str = "/console/webhooks/new";
-const SIGN_IN: &str = "/console/sign-in";
 const EVIL: &str = "https://evil.example";
 const SWITCHED: &str = "You switched to another organization in another tab";
 const NO_WEBHOOK: &str = "There is no such webhook any more.";
@@ -62,7 +61,7 @@ async fn a_webhook_is_created_by_a_form(#[case] database: Database) {
     let (server, receiver, ada, api) = scene(database).await;
     let mut pages = Pages::new(&server);
     for path in [LIST, NEW] {
-        pages.open(path).await.leads_to(SIGN_IN);
+        pages.open(path).await.asks_to_sign_in();
     }
     pages.sign_in(&ada.email).await;
     pages.open(LIST).await.says(200, "There are no webhooks yet.");
