@@ -65,7 +65,7 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, mut request: Request
             Ok(()) => Box::pin(within(&entrance, operation, arrival, None, request, next)).await,
             Err(error) => error.into_response(),
         },
-        (Some(arrival), touch) if touch.is_console() => {
+        (Some(arrival), touch) if touch.is_console() || console::is_page(request.uri().path()) => {
             Box::pin(signed_in(&entrance, operation, arrival, request, next)).await
         }
         (Some(arrival), _) => authenticated(&entrance, operation, arrival, request, next).await,
@@ -131,8 +131,9 @@ async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(),
     }
 }
 
-/// Runs an operation of the console, which needs a session. It checks the session first, then the rate, and only then
-/// the access. It is not counted as an API call.
+/// Runs an operation of the console, or any other one as a page or form of the console. It needs a session. It checks the
+/// session first, then the rate, and only then the access. It is not counted as an API call, so the console stays open
+/// over quota.
 async fn signed_in(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -395,7 +396,9 @@ async fn within(
     let room = match principal {
         Some(principal) => {
             request.extensions_mut().insert(Sender(principal.org));
-            let bytes = budget::needed(operation, request.uri().query(), for_tool);
+            // Pages of the console ignore the parameters of the operation.
+            let query = request.uri().query().filter(|_| !console::is_page(request.uri().path()));
+            let bytes = budget::needed(operation, query, for_tool);
             match room_for(principal.org, bytes).await {
                 Ok(room) => room,
                 Err(error) => return error.into_response(),
@@ -441,7 +444,7 @@ fn check_query(entrance: &Entrance, operation: &Operation, path: &str, query: Op
     let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
     // Pages of the console ignore parameters too, whatever operation they are.
     let strict =
-        !path.starts_with("/console") && ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
+        !console::is_page(path) && ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
     match first {
         Some((name, _)) if strict && entrance.without_query.contains(operation.id) => {
             Err(unknown_parameter(&name).into())

@@ -111,6 +111,11 @@ pub(crate) fn operation(method: &str, path: &str) -> Option<&'static Operation> 
     all.find(|(of, at, _)| (*of, *at) == (method, path)).map(|(.., operation)| *operation)
 }
 
+/// Whether the path is at or below the one of the console's pages.
+pub(crate) fn is_page(path: &str) -> bool {
+    path.strip_prefix(HOME).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
 /// Whether the request is a form of one of these pages.
 pub(crate) fn is_form(request: &Request) -> bool {
     let path = request.extensions().get::<MatchedPath>();
