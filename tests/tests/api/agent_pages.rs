@@ -14,6 +14,8 @@ use crate::{
 };
 
 const LIST: &str = "/console/agents";
+/// The plan has no limit of speed.
+const SETTINGS: &[(&str, &str)] = &[("KALENDS_SIGNUP_PLAN", "custom")];
 const NEW: &str = "/console/agents/new";
 const EVIL: &str = "https://evil.example";
 const SWITCHED: &str = "You switched to another organization in another tab";
@@ -30,7 +32,7 @@ async fn total(owner: &Client) -> u64 {
 #[apply(on_both)]
 #[tokio::test]
 async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let server = Server::start_with(database, SETTINGS).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let owner = server.client(&ada.token);
     let mut pages = Pages::new(&server);
@@ -129,7 +131,7 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn each_role_sees_what_it_may_do(#[case] database: Database) {
-    let server = Server::start_with(database, &[("KALENDS_EMAIL_PROOF", "off")]).await;
+    let server = Server::start_with(database, SETTINGS).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let owner = server.client(&ada.token);
     let agent = owner.post("/v1/agents").json(json!({ "name": "Scout", "type": "ai" })).await.expect(201).id();
@@ -168,10 +170,9 @@ async fn each_role_sees_what_it_may_do(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_long_list_has_pages(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let server = Server::start_with(database, SETTINGS).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let owner = server.client(&ada.token);
-    server.cli(&["org", "set-plan", &ada.org, "custom"]).await.succeeded();
     for number in 0..51 {
         let body = json!({ "name": format!("Agent {number:02}"), "type": "resource" });
         owner.post("/v1/agents").json(body).await.expect(201);

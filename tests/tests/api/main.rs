@@ -94,6 +94,7 @@ mod oauth;
 mod oidc;
 mod operators;
 mod organization_pages;
+mod page_crawl;
 mod pages;
 mod people_browser;
 mod placements_by_the_rule;

@@ -1,0 +1,157 @@
+//! Every page that the console leads to, as each kind of visitor: addresses lead to pages, roles hold, and nobody of
+//! another organization sees anything.
+
+use std::collections::BTreeSet;
+
+use kalends_e2e::{Behaviour, Client, Database, Receiver, Server};
+use rstest::rstest;
+use rstest_reuse::apply;
+use serde_json::{Value, json};
+
+use crate::{
+    console::Human,
+    fixtures::{event_body, now, wait_until},
+    members::{invite, member},
+    on_both,
+    pages::Pages,
+};
+
+/// In each name that the owner gives, so that no page of another organization can have it by chance.
+const MARK: &str = "Zwirbelkopf";
+const START: &str = "/console";
+/// More addresses than the pages have.
+const ADDRESSES_MAX: usize = 500;
+
+/// The addresses on this server in the attributes of a page with that name, without their fragments.
+fn addresses(text: &str, attribute: &str) -> Vec<String> {
+    let begin = format!(" {attribute}=\"");
+    let values = text.split(&begin).skip(1).map(|rest| rest.split('"').next().unwrap().replace("&#38;", "&"));
+    let local = values.filter(|value| value.starts_with('/') && !value.starts_with("//"));
+    local.map(|value| value.split('#').next().unwrap().to_owned()).collect()
+}
+
+/// Everything that an owner can have.
+async fn furnish(owner: &Client, receiver: &Receiver) {
+    let agent = owner.post("/v1/agents").json(json!({ "name": MARK, "type": "ai" })).await.expect(201).id();
+    let calendar = json!({ "name": MARK, "timezone": "Europe/Berlin" });
+    let calendar = owner.post(format!("/v1/agents/{agent}/calendars")).json(calendar).await.expect(201).id();
+    let events = format!("/v1/calendars/{calendar}/events");
+    // The calendar shows this week.
+    let today = now(owner).await[..10].to_owned();
+    let event = |hour: u32, more: Value| {
+        let [start, end] = [0, 30].map(|minute| format!("{today}T{hour:02}:{minute:02}:00Z"));
+        let mut event = event_body(MARK, &start, &end);
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        owner.post(&events).json(event)
+    };
+    event(8, json!({})).await.expect(201);
+    event(10, json!({ "rrule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
+    owner.post("/v1/auth/keys/scoped").json(json!({ "agent_id": agent, "label": MARK })).await.expect(201);
+    receiver.always(&format!("/{MARK}"), Behaviour::Answer(500));
+    let webhook = json!({ "url": receiver.url(&format!("/{MARK}")), "events": ["*"] });
+    let webhook = owner.post("/v1/webhooks").json(webhook).await.expect(201).id();
+    event(12, json!({})).await.expect(201);
+    let deliveries = format!("/v1/webhooks/{webhook}/deliveries");
+    wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
+    invite(owner, "invited@example.com", "viewer").await.expect(201);
+}
+
+/// Opens every page to which the pages of the visitor lead. Returns the paths of the pages, and of the forms on them.
+async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut opened, mut forms) = (BTreeSet::new(), BTreeSet::new());
+    let mut waiting = vec![START.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if !opened.insert(path.clone()) {
+            continue;
+        }
+        assert!(opened.len() < ADDRESSES_MAX, "the pages lead to ever more addresses: {opened:#?}");
+        let seen = pages.open(&path).await;
+        assert!(seen.status == 200, "{path} is {} {}", seen.status, seen.text);
+        if !path.starts_with(START) {
+            continue;
+        }
+        waiting.extend(addresses(&seen.text, "href"));
+        forms.extend(addresses(&seen.text, "action").into_iter().chain(addresses(&seen.text, "formaction")));
+    }
+    (opened.into_iter().filter(|path| path.starts_with(START)).collect(), forms)
+}
+
+/// The forms that change only what is the user's own, whatever the role.
+fn is_own(form: &str) -> bool {
+    ["sign-out", "orgs/", "account", "security", "connect", "verify", "calendar/explain"]
+        .iter()
+        .any(|own| form.strip_prefix("/console/").is_some_and(|form| form.starts_with(own)))
+}
+
+/// What the forms could change.
+async fn state(owner: &Client) -> Vec<Value> {
+    let mut state = Vec::new();
+    for path in ["/v1/agents", "/v1/calendars", "/v1/keys", "/v1/webhooks", "/v1/auth/members", "/v1/auth/me"] {
+        state.push(owner.get(path).await.expect(200).json);
+    }
+    state
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Database) {
+    let receiver = Receiver::start().await;
+    let settings = [("KALENDS_EGRESS_ALLOW", receiver.address()), ("KALENDS_SIGNUP_PLAN", "custom")];
+    let server = Server::start_with(database, &settings).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let owner = server.client(&ada.token);
+    furnish(&owner, &receiver).await;
+    let mut visitors = Vec::new();
+    for role in ["admin", "member", "viewer"] {
+        let (human, _) = member(&server, &owner, &format!("{role}@example.com"), role).await;
+        visitors.push((role, human));
+    }
+    let mut pages = Pages::new(&server);
+    pages.sign_in(&ada.email).await;
+    let (opened, forms) = crawl(&mut pages).await;
+    for part in
+        ["agents/agt_", "keys", "webhooks/whk_", "calendar/events/evt_", "activity", "usage", "members", "export"]
+    {
+        assert!(opened.iter().any(|path| path.contains(part)), "no page of {part}: {opened:#?}");
+    }
+    let before = state(&owner).await;
+
+    for (role, human) in visitors {
+        let mut pages = Pages::new(&server);
+        pages.sign_in_to(&human.email, &ada.org).await;
+        // What is offered is allowed.
+        let (offered, _) = crawl(&mut pages).await;
+        assert!(offered.len() > 10, "{role} sees {offered:#?}");
+        for path in &opened {
+            let seen = pages.open(path).await;
+            assert!([200, 303, 403].contains(&seen.status), "{role}: {path} is {} {}", seen.status, seen.text);
+        }
+        if role == "viewer" {
+            for form in forms.iter().filter(|form| !is_own(form)) {
+                let seen = pages.send(form, &[("org", &*ada.org)]).await;
+                assert_eq!(seen.status, 403, "{form} by a viewer: {}", seen.text);
+            }
+        }
+    }
+
+    let eve = Human::sign_up(&server, "eve@example.com").await;
+    let mut theirs = Pages::new(&server);
+    theirs.sign_in(&eve.email).await;
+    let mut nobody = Pages::new(&server);
+    for path in &opened {
+        let seen = theirs.open(path).await;
+        assert!([200, 303, 404].contains(&seen.status), "{path} is {} {}", seen.status, seen.text);
+        assert!(!seen.text.contains(MARK), "{path}: {}", seen.text);
+        let seen = nobody.open(path).await;
+        assert!(!seen.text.contains(MARK) && [200, 303].contains(&seen.status), "{path} is {}", seen.status);
+    }
+    for form in forms.iter().filter(|form| !form.starts_with("/console/sign-out")) {
+        for org in [&ada.org, &eve.org] {
+            let seen = theirs.send(form, &[("org", org)]).await;
+            assert!(seen.status < 500 && !seen.text.contains(MARK), "{form} is {} {}", seen.status, seen.text);
+        }
+        let seen = nobody.send(form, &[("org", &*ada.org)]).await;
+        assert!(seen.status < 500 && !seen.text.contains(MARK), "{form} is {}", seen.status);
+    }
+    assert_eq!(state(&owner).await, before, "nobody changed anything");
+}
