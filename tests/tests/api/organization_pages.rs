@@ -148,6 +148,8 @@ async fn an_organization_is_deleted_by_its_name(#[case] database: Database) {
     let mut elsewhere = Pages::new(&server);
     elsewhere.sign_in(&bob.email).await;
     let page = pages.open(DELETE).await.says(200, "Your account stays");
+    let others = "Members who belong to no other organization lose their accounts too.";
+    assert!(page.text.contains(others), "no {others} in {}", page.text);
     for (what, count) in [("Agents", 1), ("Calendars", 1), ("Webhooks", 0), ("Members", 2)] {
         let loss = format!("<dt>{what}</dt><dd>{count}</dd>");
         assert!(page.text.contains(&loss), "no {loss} in {}", page.text);
