@@ -93,7 +93,7 @@ pub struct KeyView {
     /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of the organization,
     /// and for one of an earlier release.
     pub created_by: Option<String>,
-    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
+    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if there is none.
     pub last_used_on: Option<CivilDate>,
 }
 

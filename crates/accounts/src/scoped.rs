@@ -69,7 +69,7 @@ pub struct ScopedKey {
     /// Who created it, as [`crate::AuditEntry::actor_key_prefix`] names callers; `None` for a key of an earlier
     /// release.
     pub created_by: Option<String>,
-    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if it was never used.
+    /// The UTC day of the last use that was recorded ([`crate::ports::KeyUses`]); `None` if there is none.
     pub last_used_on: Option<CivilDate>,
 }
 

@@ -10,6 +10,7 @@ use crate::{
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
+    snippets::mcp_configuration,
     time::{date_text, in_utc},
 };
 
@@ -25,7 +26,7 @@ pub struct KeyFacts {
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The UTC day of its last use; `None` if it was never used.
+    /// The UTC day of its last use; `None` if no use is recorded.
     pub last_used_on: Option<CivilDate>,
 }
 
@@ -35,7 +36,7 @@ impl KeyFacts {
     }
 
     fn last_used(&self) -> String {
-        self.last_used_on.map_or_else(|| "never".to_owned(), |day| format!("{} (UTC)", date_text(day)))
+        self.last_used_on.map_or_else(|| "no use recorded".to_owned(), |day| format!("{} (UTC)", date_text(day)))
     }
 }
 
@@ -171,19 +172,7 @@ pub struct KeyMade<'a> {
 impl KeyMade<'_> {
     /// The configuration of an MCP client.
     fn mcp(&self) -> String {
-        let Self { key, base_url, .. } = self;
-        [
-            "{".to_owned(),
-            "  \"mcpServers\": {".to_owned(),
-            "    \"kalends\": {".to_owned(),
-            "      \"type\": \"http\",".to_owned(),
-            format!("      \"url\": \"{base_url}/mcp\","),
-            format!("      \"headers\": {{ \"Authorization\": \"Bearer {key}\" }}"),
-            "    }".to_owned(),
-            "  }".to_owned(),
-            "}".to_owned(),
-        ]
-        .join("\n")
+        mcp_configuration(self.base_url, self.key)
     }
 
     fn curl(&self) -> String {
@@ -211,8 +200,8 @@ mod tests {
 
     #[rstest]
     #[case(Some("2026-11-28"), "28 Nov 2026 (UTC)")]
-    #[case(None, "never")]
-    fn the_last_use_is_a_day_or_never(#[case] day: Option<&str>, #[case] text: &str) {
+    #[case(None, "no use recorded")]
+    fn the_last_use_is_a_day_or_not_recorded(#[case] day: Option<&str>, #[case] text: &str) {
         let last_used_on = day.map(|day| day.parse().unwrap());
         let facts = KeyFacts { prefix: "svc_ak_".to_owned(), created_at: Timestamp::from_micros(0), last_used_on };
         assert_eq!(facts.last_used(), text);

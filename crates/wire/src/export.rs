@@ -156,7 +156,8 @@ pub struct ExportedKey {
     /// The creator of an agent's key: the first 20 characters of a key, or of a user's identifier. Null for a key of
     /// the organization, and for a key of an earlier release.
     pub created_by: Option<String>,
-    /// The UTC day on which the key was last accepted. Null if it was never used.
+    /// The UTC day on which the key was last accepted. Null if no use is recorded: uses before the release that
+    /// introduced this field, or by nodes of an earlier release, are not.
     #[schema(value_type = Option<String>, format = Date)]
     pub last_used_on: Option<CivilDate>,
 }

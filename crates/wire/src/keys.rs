@@ -31,7 +31,8 @@ pub struct ScopedKey {
     /// `actor_key_prefix`. Null for a key of an earlier release.
     #[schema(example = "usr_01jn8r6v9ke0bt3m")]
     pub created_by: Option<String>,
-    /// The UTC day on which the key was last accepted. It appears within seconds. Null if the key was never used.
+    /// The UTC day on which the key was last accepted. It appears within seconds. Null if no use is recorded: uses
+    /// before the release that introduced this field, or by nodes of an earlier release, are not.
     #[schema(value_type = Option<String>, format = Date, example = "2026-03-02")]
     pub last_used_on: Option<CivilDate>,
 }

@@ -157,6 +157,17 @@ fn files_that_pages_refer_to_exist() {
     }
 }
 
+#[test]
+fn a_list_has_a_heading_above_those_of_its_entries() {
+    for (name, page) in every_page("Call") {
+        if ["members", "keys", "keys of an agent"].contains(&name) {
+            let (tags, _) = read(&page);
+            let headings = tags.iter().map(|tag| tag.name.as_str()).filter(|name| ["h1", "h2", "h3"].contains(name));
+            assert_eq!(headings.take(3).collect::<Vec<_>>(), ["h1", "h2", "h3"], "{name}");
+        }
+    }
+}
+
 /// The page and its files, compressed. The promised limit is 30 KB.
 #[test]
 fn a_page_with_its_files_is_small() {

@@ -5,7 +5,7 @@ use kalends_kernel::Page;
 use super::{done, problems, shell};
 use crate::{
     Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm, Paging,
-    Place, RevokeKey,
+    Place, RevokeKey, snippets::mcp_configuration,
 };
 
 const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -78,8 +78,7 @@ fn a_new_key_is_shown_with_ways_to_use_it() {
     let page = made.html().replace("&#34;", "\"").replace("&#39;", "'");
     for part in [
         "<pre><code>svc_ak_x</code></pre>",
-        "\"url\": \"https://calendar.example.com/mcp\"",
-        "\"headers\": { \"Authorization\": \"Bearer svc_ak_x\" }",
+        mcp_configuration("https://calendar.example.com", "svc_ak_x").as_str(),
         "curl -H 'Authorization: Bearer svc_ak_x' https://calendar.example.com/v1/calendars",
     ] {
         assert!(page.contains(part), "no {part} in {page}");
