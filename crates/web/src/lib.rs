@@ -94,7 +94,9 @@ pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;
 pub use keys::{KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NewKeyForm, RevokeKey};
 pub use link::{Href, Path};
-pub use members::{INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, ROLES, RemoveMember};
+pub use members::{
+    INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, ROLES, RemoveMember, RoleGiven,
+};
 pub use next::Next;
 pub use notice::Notice;
 pub use organization::{

@@ -96,6 +96,15 @@ pub struct InviteGiven<'a> {
     pub role: &'a str,
 }
 
+/// The role that was chosen for a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleGiven<'a> {
+    /// The identifier of the member.
+    pub member: &'a str,
+    /// The role, as the API names it.
+    pub role: &'a str,
+}
+
 /// The members and open invitations of an organization.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "members.html")]
@@ -116,11 +125,31 @@ pub struct MembersPage<'a> {
     pub once: &'a str,
     /// What was typed into it.
     pub given: InviteGiven<'a>,
+    /// The change of a role that had no effect.
+    pub change: Option<RoleGiven<'a>>,
     /// What is wrong with a form.
     pub problems: &'a Problems,
 }
 
 impl MembersPage<'_> {
+    /// The member whose role was not changed. The problem is shown beside their name.
+    fn changed(&self) -> Option<&MemberShown> {
+        let change = self.change?;
+        self.members.iter().find(|member| member.id == change.member)
+    }
+
+    /// Why the role of that member was not changed.
+    fn problem_of(&self, member: &MemberShown) -> Option<&str> {
+        self.change.filter(|change| change.member == member.id).and(self.problems.above())
+    }
+
+    /// The role that the form of that member shows: the one that was chosen, if it can be, or the member's own.
+    fn chosen(&self, member: &MemberShown) -> &str {
+        let given = self.change.filter(|change| change.member == member.id).map(|change| change.role);
+        let known = given.filter(|given| self.roles.iter().any(|role| role.value == *given));
+        known.unwrap_or(member.role)
+    }
+
     fn email_field(&self) -> Field<'_> {
         Field { autocomplete: "off", ..Field::email(self.given.email, self.problems.of("email")) }
     }

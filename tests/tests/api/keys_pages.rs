@@ -121,8 +121,9 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     pages.send(&revoke, &form).await.leads_to("/console/keys?done=revoked");
     pages.open("/console/keys?done=revoked").await.says(200, "Revoked.");
     server.client(&key).get("/v1/calendars").await.refused(401, "unauthorized");
-    // A second tab.
-    pages.send(&revoke, &form).await.says(404, "There is no such key any more.");
+    // A double click.
+    pages.send(&revoke, &form).await.leads_to("/console/keys?done=gone");
+    pages.open("/console/keys?done=gone").await.says(200, "It is not there any more.");
     pages.open(&revoke).await.says(404, "There is no such key any more.");
     pages.open(&format!("{LIST}/x/revoke")).await.says(404, "There is no such key any more.");
 }
@@ -177,7 +178,7 @@ async fn roles_decide_who_sees_and_changes_keys(#[case] database: Database) {
     pages.open(&revoke).await.says(404, "There is no such key any more.");
     let fields = [("org", &*grace.org), ("agent_id", &*agent)];
     pages.send(LIST, &fields).await.says(404, "There is no such agent any more.");
-    pages.send(&revoke, &fields[..1]).await.says(404, "There is no such key any more.");
+    pages.send(&revoke, &fields[..1]).await.leads_to("/console/keys?done=gone");
     let theirs = [("org", &*ada.org), fields[1]];
     pages.send(LIST, &theirs).await.says(409, SWITCHED);
     pages.send(&revoke, &theirs[..1]).await.says(409, SWITCHED);

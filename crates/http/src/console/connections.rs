@@ -17,7 +17,7 @@ use super::{
     form::{OwnForm, opened_link},
     frame::shell,
     places::CONNECTIONS,
-    shown::{account, consent, page, provider_title, refused},
+    shown::{account, after_removal, consent, page, provider_title, refused},
 };
 use crate::{
     Service,
@@ -125,14 +125,6 @@ fn after<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiErro
     }
 }
 
-/// The answer to a form that removes something. What is gone may have been removed by the same form, sent twice.
-fn after_removal<T>(outcome: Result<T, Refusal>, done: &str) -> Result<Response, ApiError> {
-    match outcome {
-        Err(Refusal::NotFound { .. }) => after(Ok(()), "gone"),
-        outcome => after(outcome, done),
-    }
-}
-
 /// `POST /console/connections/{id}/refresh`
 pub(super) async fn refresh(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
     after(app.ask_refresh(&form.caller, &id.0).await, "refreshing")
@@ -173,12 +165,12 @@ pub(super) async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Res
 
 /// `POST /console/connections/{id}/disconnect`
 pub(super) async fn disconnect(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    after_removal(app.delete_connection(&form.caller, &id.0).await, "disconnected")
+    after_removal(app.delete_connection(&form.caller, &id.0).await, "disconnected", TO_LIST)
 }
 
 /// `POST /console/grants/{id}/revoke`
 pub(super) async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    after_removal(app.delete_grant(&form.caller, &id.0).await, "revoked")
+    after_removal(app.delete_grant(&form.caller, &id.0).await, "revoked", TO_LIST)
 }
 
 #[cfg(test)]

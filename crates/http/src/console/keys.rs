@@ -24,14 +24,13 @@ use super::{
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     places::{KEYS, NEW_KEY, REVOKE_KEY},
-    shown::{page, problems, refused, shown_again},
+    shown::{after_removal, page, problems, refused, shown_again},
 };
 use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
     pages::Fields,
-    reply::see_other,
 };
 
 /// The pages and forms, each with its operation.
@@ -242,8 +241,5 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
 
 /// `POST /console/keys/{id}/revoke`
 async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.revoke_key(&form.caller, &id.0).await {
-        Ok(_) => Ok(see_other(&format!("{KEYS}?done=revoked"), None)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    after_removal(app.revoke_key(&form.caller, &id.0).await, "revoked", TO_LIST)
 }

@@ -10,10 +10,10 @@ use axum::{
 use http::StatusCode;
 use kalends_accounts::Role;
 use kalends_app::{Actor, App, Missing, Refusal, operations};
-use kalends_kernel::UserId;
+use kalends_kernel::{MemberInvitationId, UserId};
 use kalends_web::{
     Choice, Done, INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, NO_PROBLEMS, Parted,
-    Place, Problems, ROLES, RemoveMember,
+    Place, Problems, ROLES, RemoveMember, RoleGiven,
 };
 use kalends_wire as wire;
 
@@ -22,7 +22,7 @@ use super::{
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, belongs_elsewhere, shell},
     places::{MEMBER, MEMBERS, REMOVE_MEMBER},
-    shown::{page, parted, problems, reason, refused, shown_again},
+    shown::{after_removal, page, parted, problems, reason, refused, shown_again},
 };
 use crate::{
     Service,
@@ -52,6 +52,18 @@ pub(super) fn routes() -> Router<Arc<App>> {
 const TO_LIST: (&str, &str) = (MEMBERS, "See the members");
 /// What the form that invites contains at first.
 const NOBODY: InviteGiven<'static> = InviteGiven { email: "", role: "member" };
+
+/// What was given in a form.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    /// In the form that invites.
+    invite: InviteGiven<'a>,
+    /// In the form of a member.
+    change: Option<RoleGiven<'a>>,
+}
+
+/// No form was sent.
+const NOTHING: Sent<'static> = Sent { invite: NOBODY, change: None };
 
 /// The role of the caller, and the user.
 fn own(caller: &Actor) -> Result<(Role, UserId), Refusal> {
@@ -89,17 +101,11 @@ fn shown_invitation(invitation: wire::MemberInvitation, own: Role) -> Invitation
 
 /// `GET /console/members`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    Ok(page(StatusCode::OK, render(&app, &caller.0, Asked::of(asked).done(), NOBODY, &NO_PROBLEMS).await?))
+    Ok(page(StatusCode::OK, render(&app, &caller.0, Asked::of(asked).done(), NOTHING, &NO_PROBLEMS).await?))
 }
 
-/// The list, with what was typed in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    done: Done,
-    given: InviteGiven<'_>,
-    problems: &Problems,
-) -> Result<String, Refusal> {
+/// The list, with what was given in a form that had no effect, and the reason.
+async fn render(app: &App, caller: &Actor, done: Done, sent: Sent<'_>, problems: &Problems) -> Result<String, Refusal> {
     let own = own(caller)?;
     let listed = app.list_members(caller).await?;
     let members: Vec<_> = listed.members.into_iter().map(|member| shown(member, own)).collect();
@@ -115,7 +121,8 @@ async fn render(
         roles: &roles,
         blocked: blocked.as_deref(),
         once: &new_once(app.entropy()),
-        given,
+        given: sent.invite,
+        change: sent.change,
         problems,
     };
     Ok(list.html())
@@ -125,12 +132,12 @@ async fn render(
 async fn again(
     app: &App,
     caller: &Actor,
-    given: InviteGiven<'_>,
+    sent: Sent<'_>,
     known: &[&str],
     refusal: Refusal,
 ) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, known)?;
-    shown_again(error, render(app, caller, Done::default(), given, &problems).await, TO_LIST)
+    shown_again(error, render(app, caller, Done::default(), sent, &problems).await, TO_LIST)
 }
 
 fn after(done: &str) -> Response {
@@ -157,7 +164,10 @@ async fn invite(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     };
     match outcome {
         Ok(_) => Ok(after("sent")),
-        Err(refusal) => again(&app, &form.caller, typed(&form.fields), &INVITATION_FIELDS, refusal).await,
+        Err(refusal) => {
+            let sent = Sent { invite: typed(&form.fields), change: None };
+            again(&app, &form.caller, sent, &INVITATION_FIELDS, refusal).await
+        }
     }
 }
 
@@ -170,12 +180,19 @@ async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
     };
     match outcome {
         Ok(_) => Ok(after("saved")),
-        Err(refusal) => again(&app, &form.caller, NOBODY, &[], refusal).await,
+        Err(refusal) => {
+            let change = Some(RoleGiven { member: &id.0, role: form.fields.get("role") });
+            again(&app, &form.caller, Sent { change, ..NOTHING }, &[], refusal).await
+        }
     }
 }
 
-/// `GET /console/members/{id}/remove`
+/// `GET /console/members/{id}/remove`. An invitation is withdrawn from the list, without a question. Somebody comes here
+/// with one after signing in again, or reloads the address.
 async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    if id.0.parse::<MemberInvitationId>().is_ok() {
+        return Ok(back().await);
+    }
     match question(&app, &caller.0, &id.0).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
@@ -205,8 +222,7 @@ async fn remove(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respo
         Ok(_) if id.0.parse::<UserId>().is_ok_and(|removed| removed == user) => {
             Ok(parted(&app, &Parted { organization: organization.name.as_str(), deleted: false, stays }))
         }
-        Ok(_) => Ok(after("removed")),
-        Err(refusal) => refused(refusal, TO_LIST),
+        outcome => after_removal(outcome, "removed", TO_LIST),
     }
 }
 

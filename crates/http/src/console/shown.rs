@@ -14,7 +14,7 @@ use kalends_wire as wire;
 use crate::{
     error::ApiError,
     pages::html,
-    reply::{cookies, with_cookie},
+    reply::{cookies, see_other, with_cookie},
 };
 
 /// Why an address cannot be proved.
@@ -173,6 +173,24 @@ pub(crate) fn refused(refusal: Refusal, to: (&'static str, &'static str)) -> Res
     let error = for_page(refusal)?;
     let shown = page(error.status(), Problem { title: "That could not be done", reason: &reason, to }.html());
     Ok(because_of(error, shown))
+}
+
+/// The answer to a form that removes something: the list, which says what was done. What is gone may have been removed
+/// by the same form, sent twice.
+///
+/// # Errors
+/// As [`refused`].
+pub(super) fn after_removal<T>(
+    outcome: Result<T, Refusal>,
+    done: &str,
+    list: (&'static str, &'static str),
+) -> Result<Response, ApiError> {
+    let done = match outcome {
+        Ok(_) => done,
+        Err(Refusal::NotFound { .. }) => "gone",
+        Err(refusal) => return refused(refusal, list),
+    };
+    Ok(see_other(&format!("{}?done={done}", list.0), None))
 }
 
 /// The name of a connected account: its provider, and the user's label.
