@@ -37,6 +37,9 @@ pub struct ChangeSet {
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what its keys may do.
     pub alters_agent_keys: bool,
+    /// Whether the organization changes only in what no principal has, such as its name. Otherwise, each change of it
+    /// counts as one of its principals.
+    pub keeps_principals: bool,
     /// The messages to webhook endpoints. None is stored if the organization has no enabled endpoint.
     pub messages: Vec<Message>,
     /// Emails to people outside the organization, which a worker sends.
@@ -167,6 +170,7 @@ impl ChangeSet {
             bridge: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
+            keeps_principals: false,
             messages: Vec::new(),
             letters: Vec::new(),
             uses: Vec::new(),
@@ -218,11 +222,10 @@ impl ChangeSet {
     /// Whether the change-set changes what a key gives access to, so that cached principals must be dropped.
     pub fn alters_principals(&self) -> bool {
         use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeKeys, UpdateOrganization};
-        let alters = |change: &kalends_accounts::Change| {
-            matches!(
-                change,
-                UpdateOrganization { .. } | DeleteOrganization { .. } | RevokeKey { .. } | RevokeKeys { .. }
-            )
+        let alters = |change: &kalends_accounts::Change| match change {
+            UpdateOrganization { .. } => !self.keeps_principals,
+            DeleteOrganization { .. } | RevokeKey { .. } | RevokeKeys { .. } => true,
+            _ => false,
         };
         self.alters_agent_keys || self.accounts.iter().any(alters)
     }

@@ -422,17 +422,24 @@ impl App {
         Ok(wire::OwnOrgs { orgs })
     }
 
-    /// Renames the organization of the session. If two requests rename it at the same time, the later name stays.
+    /// Renames the organization of the session. If two requests rename it at the same time, the later name stays. If it has
+    /// the name already, nothing happens: there is no audit entry.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the organization has just been deleted.
     pub async fn update_org(&self, actor: &Actor, name: OrgName) -> Result<Answered<wire::Org>, Refusal> {
         retry_stale(|| async {
             let before = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            if before.name == name {
+                let answer = Answered::shows(&actor.request, wire::Org::from(&before), None);
+                self.keep_answer(actor, &answer.answer).await?;
+                return Ok(answer);
+            }
             let seen = before.version;
             let organization = before.named(name.clone());
             let answer = Answered::shows(&actor.request, wire::Org::from(&organization), None);
             let mut changes = ChangeSet::new(actor.org());
+            changes.keeps_principals = true;
             changes.accounts.push(Change::UpdateOrganization { organization, seen });
             self.commit_for(actor, None, actor.org().to_string(), changes, answer).await
         })

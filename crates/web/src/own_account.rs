@@ -28,6 +28,8 @@ pub struct OwnAccount<'a> {
     pub has_password: bool,
     /// Whether a sign-in with the password needs a code too.
     pub second_factor: bool,
+    /// The random key of the form that changes the password.
+    pub once: &'a str,
     /// What the field with the name contains: the name, or what was typed.
     pub name: &'a str,
     /// What is wrong with a form.

@@ -77,6 +77,9 @@ async fn a_user_renames_the_organization(#[case] database: Database) {
     has_exactly(&renamed.json, &["id", "name", "plan", "is_waitlisted", "created_at"]);
     let me = session.get(ME).await.expect(200);
     assert_eq!((&renamed.json, &me["org"]["name"]), (&me["org"], &json!("Difference")));
+    // The same name again changes nothing, and the audit log has no entry of it.
+    let unchanged = rename(json!({ "name": "Difference" })).await.expect(200);
+    assert_eq!(unchanged.json, renamed.json);
     let log = session.get("/v1/audit-log?action=org.update").await.expect(200);
     let entry = &log.data()[0];
     assert_eq!((log.data().len(), &entry["path"]), (1, &json!("/v1/auth/org")));

@@ -201,7 +201,9 @@ async fn a_user_changes_the_own_account_by_forms(#[case] database: Database) {
     assert_eq!(me["user"]["name"], HOSTILE);
 
     let other = "another of her own";
-    let change = |current, new| [("org", &*org), ("current_password", current), ("new_password", new)];
+    let once = hidden(&page.text, "once");
+    let change =
+        |current, new| [("org", &*org), ("once", &*once), ("current_password", current), ("new_password", new)];
     let wrong = pages.send(CHANGE_PASSWORD, &change("not the password", other)).await;
     let wrong = wrong.says(400, "This is not your password.");
     assert!(!wrong.text.contains("not the password") && !wrong.text.contains(other), "{}", wrong.text);
@@ -213,6 +215,13 @@ async fn a_user_changes_the_own_account_by_forms(#[case] database: Database) {
     let changed = changed.leads_to("/console/account?done=password");
     assert!(changed.cookie.starts_with("service_session="), "{}", changed.cookie);
     pages.open("/console/account?done=password").await.says(200, "Your password is changed.");
+    // The same form again: it is not checked against the new password, and its answer has a session too.
+    let again = pages.send(CHANGE_PASSWORD, &change(PASSWORD, other)).await;
+    let again = again.leads_to("/console/account?done=password");
+    assert!(again.cookie.starts_with("service_session=") && again.cookie != changed.cookie, "{}", again.cookie);
+    pages.open(ACCOUNT).await.says(200, "value=\"");
+    let another = pages.send(CHANGE_PASSWORD, &change(PASSWORD, "yet another one")).await;
+    another.says(422, "This form was sent before, with other content.");
     server.client(&ada.token).get("/v1/auth/me").await.refused(401, "authentication_error");
     pages.open(CHANGE_PASSWORD).await.leads_to(ACCOUNT);
     let credentials = [("email", ADA), ("password", other)];

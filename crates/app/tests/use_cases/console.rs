@@ -3,7 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{
-    Action, Change, Email, Password, RecoveryCode, SecondFactor, Session, SessionEnd, TotpSecret, ports::People as _,
+    Action, Change, Email, OrgName, Password, RecoveryCode, SecondFactor, Session, SessionEnd, TotpSecret,
+    ports::{Organizations as _, People as _, Principals as _},
 };
 use kalends_app::{
     Actor, App, ChangeSet, Entrant, MemoryRateLimiter, Parts, Refusal, Request, SessionBegun,
@@ -372,7 +373,11 @@ async fn a_session_ends_after_its_time_and_when_the_password_changes() {
         let refused = door.actor(ended, &operations::GET_ME).await;
         assert!(matches!(refused, Err(Refusal::NotSignedIn)));
     }
-    door.actor(&fresh.token, &operations::GET_ME).await.unwrap();
+    // The form that changed it was sent twice, with the session that has ended since.
+    let repeated = door.app.session_after_change(&actor).await.unwrap();
+    for token in [&fresh.token, &repeated] {
+        door.actor(token, &operations::GET_ME).await.unwrap();
+    }
     assert!(matches!(door.sign_in("ada@example.com", PASSWORD).await, Err(Refusal::WrongPassword)));
     door.make.clock.advance(SignedDuration::hours(12));
     assert!(matches!(door.actor(&fresh.token, &operations::GET_ME).await, Err(Refusal::NotSignedIn)));
@@ -428,4 +433,24 @@ async fn sign_ins_and_sampled_failures_are_audited() {
         let text = format!("{entry:?}");
         assert!(!text.contains(PASSWORD) && !text.contains(&signed_in.token));
     }
+}
+
+#[tokio::test]
+async fn a_rename_keeps_the_principals_and_the_same_name_changes_nothing() {
+    let door = Door::new();
+    let begun = door.sign_up("ada@example.com").await.unwrap();
+    let rename = async |name: &str| {
+        let actor = door.actor(&begun.token, &operations::UPDATE_ORG).await.unwrap();
+        let renamed = door.app.update_org(&actor, OrgName::parse("name", name).unwrap()).await.unwrap();
+        assert_eq!(renamed.resource.name, name);
+        let entries = door.store.audit_entries(actor.org()).await;
+        let version = door.store.find_organization(actor.org()).await.unwrap().unwrap().version;
+        (version, entries.iter().filter(|entry| entry.action == Action::OrgUpdate).count())
+    };
+    let before = door.store.principals_epoch().await.unwrap();
+    let first = rename("Difference").await;
+    assert_eq!(first.1, 1);
+    assert_eq!(rename("Difference").await, first);
+    assert_eq!(rename("Analysis").await, (first.0.next(), 2));
+    assert_eq!(door.store.principals_epoch().await.unwrap(), before);
 }

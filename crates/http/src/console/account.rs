@@ -8,13 +8,14 @@ use axum::{
     routing::{get, post},
 };
 use http::StatusCode;
+use kalends_accounts::Password;
 use kalends_app::{Actor, App, Refusal, operations};
 use kalends_web::{ACCOUNT_FIELDS, Done, NO_PROBLEMS, OwnAccount, Place, Problems};
 use kalends_wire as wire;
 
 use super::{
     Form,
-    form::OwnForm,
+    form::{Earlier, OwnForm, earlier, new_once},
     frame::{Asked, AskedOf, shell},
     places::{ACCOUNT, ACCOUNT_PASSWORD},
     security::WRONG_PASSWORD,
@@ -60,6 +61,7 @@ async fn render(
         done,
         proved_at: user.email_verified_at,
         has_password: user.has_password,
+        once: &new_once(app.entropy()),
         second_factor: user.second_factor,
         name: typed.unwrap_or(&user.name),
         problems,
@@ -92,17 +94,33 @@ async fn change_name(app: Service, form: OwnForm) -> Result<Response, ApiError> 
 }
 
 /// `POST /console/account/password`. All sessions of the user end, and the browser gets a new one.
-async fn change_password(app: Service, form: OwnForm) -> Result<Response, ApiError> {
+async fn change_password(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     let typed = |name| form.fields.get(name).to_owned();
     let body = wire::ChangePassword { current_password: typed(CURRENT), new_password: typed("new_password") };
     let outcome = match body.parse() {
-        Ok((current, new)) => app.change_password(&form.caller, current, new).await,
+        Ok((current, new)) => changed(&app, &mut form, current, new).await,
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(begun) => Ok(see_other(&format!("{ACCOUNT}?done=password"), Some(cookies(&app).set(&begun.token)))),
+        Ok(token) => Ok(see_other(&format!("{ACCOUNT}?done=password"), Some(cookies(&app).set(&token)))),
         Err(refusal) => again(&app, &form.caller, None, about_password(refusal)?).await,
     }
+}
+
+/// Changes the password once, and returns the token of a new session. A form that is sent twice gets one for each answer,
+/// if its session had not ended when the second one came; otherwise, the user signs in again.
+async fn changed(app: &App, form: &mut OwnForm, current: Option<Password>, new: Password) -> Result<String, Refusal> {
+    if let Earlier::Nothing(_running) = form.begin(app).await? {
+        let refusal = match app.change_password(&form.caller, current, new).await {
+            Ok(begun) => return Ok(begun.token),
+            Err(refusal) => refusal,
+        };
+        // Another node may just have changed it.
+        if earlier(app, &form.caller.request).await?.is_none() {
+            return Err(refusal);
+        }
+    }
+    app.session_after_change(&form.caller).await
 }
 
 /// [`problems`] of the form that changes the password.

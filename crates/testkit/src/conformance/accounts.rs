@@ -202,7 +202,7 @@ pub async fn principals_follow_their_organization(store: &StoreUnderTest) {
     assert_eq!(seen(found), (Plan::Pro, Plan::Pro.limits(), false));
 }
 
-/// The epoch rises with every change of an organization, and only then.
+/// The epoch rises with every change of an organization that can change its principals, and only then.
 pub async fn the_epoch_rises_with_changes_of_organizations(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let epoch = async || scene.store.principals_epoch().await.unwrap();
@@ -220,6 +220,12 @@ pub async fn the_epoch_rises_with_changes_of_organizations(store: &StoreUnderTes
     let calendar = scene.shared_calendar().await;
     scene.event(&calendar, hours(1, 2)).await;
     assert_eq!(epoch().await, before, "no key is affected");
+    let renamed = organization.named(OrgName::parse("name", "Another name").unwrap());
+    let mut changes = scene.changes().update(&renamed, organization.version);
+    changes.keeps_principals = true;
+    scene.commit(changes).await;
+    assert_eq!(scene.organization().await, renamed);
+    assert_eq!(epoch().await, before, "no principal has the name");
 }
 
 /// A code is stored if there is none, and is then replaced only at the version that was seen.

@@ -12,6 +12,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         proved_at: Some(at),
         has_password: true,
         second_factor: true,
+        once: "once",
         name: text,
         problems: &NO_PROBLEMS,
     };
