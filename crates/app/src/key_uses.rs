@@ -3,7 +3,8 @@
 //! A request never waits for that. A process that is killed loses the days that it has not written.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,17 +12,29 @@ use kalends_kernel::{KeyId, OrgId};
 use kalends_time::{CivilDate, Timestamp};
 use moka::sync::Cache;
 
-/// The most keys whose noted day is remembered, and the most whose day waits to be written.
+/// The most keys whose noted day is remembered, and the most days of keys that wait to be written.
 const KEYS_MAX: usize = 50_000;
 /// How many keys one statement writes at most.
 const KEYS_AT_ONCE: usize = 500;
 
 /// The days that this process has noted.
 pub(crate) struct KeyUses {
-    /// The last noted day of each key, so that a day is written only once.
+    /// The last noted day of each key, so that a day is usually written only once. A key beyond [`KEYS_MAX`] may be noted
+    /// again; the store changes nothing then.
     noted: Cache<KeyId, CivilDate>,
-    /// The days that are not written yet. An entry requires a valid key, so outsiders cannot make the map grow.
-    waiting: Mutex<HashMap<KeyId, (OrgId, CivilDate)>>,
+    /// The days that are not written yet.
+    waiting: Mutex<Waiting>,
+}
+
+/// Days that are not written yet. An entry requires a valid key, so outsiders cannot make it grow.
+#[derive(Default)]
+struct Waiting {
+    /// The keys of each organization and day. No set is empty.
+    keys: BTreeMap<(OrgId, CivilDate), BTreeSet<KeyId>>,
+    /// How many keys these are.
+    count: usize,
+    /// What was taken out last. The next time goes on after it, so that days that cannot be written hold up no others.
+    last: Option<(OrgId, CivilDate)>,
 }
 
 /// Keys of an organization that were used on a UTC day.
@@ -38,7 +51,7 @@ impl KeyUses {
         Self { noted: Cache::new(KEYS_MAX as u64), waiting: Mutex::default() }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<KeyId, (OrgId, CivilDate)>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,23 +61,15 @@ impl KeyUses {
         if self.noted.get(&key).is_some_and(|noted| day <= noted) {
             return;
         }
-        if keep(&mut self.waiting(), org, key, day) {
+        if self.waiting().keep((org, day), key) {
             self.noted.insert(key, day);
         }
     }
 
-    /// Takes out the days that are not written yet.
-    pub(crate) fn take(&self) -> Vec<Used> {
-        let waiting = std::mem::take(&mut *self.waiting());
-        let mut of_days: BTreeMap<(OrgId, CivilDate), Vec<KeyId>> = BTreeMap::new();
-        for (key, of) in waiting {
-            of_days.entry(of).or_default().push(key);
-        }
-        let batches = of_days.into_iter().flat_map(|((org, day), mut keys)| {
-            keys.sort_unstable();
-            keys.chunks(KEYS_AT_ONCE).map(|keys| Used { org, day, keys: keys.to_vec() }).collect::<Vec<_>>()
-        });
-        batches.collect()
+    /// Takes out days that are not written yet, at most `max` batches.
+    pub(crate) fn take(&self, max: usize) -> Vec<Used> {
+        let mut waiting = self.waiting();
+        std::iter::from_fn(|| waiting.next_batch()).take(max).collect()
     }
 
     /// Puts back days that could not be written.
@@ -72,20 +77,41 @@ impl KeyUses {
         let mut waiting = self.waiting();
         for Used { org, day, keys } in all {
             for key in keys {
-                keep(&mut waiting, org, key, day);
+                waiting.keep((org, day), key);
             }
         }
     }
 }
 
-/// Keeps the later day of a key. Returns whether there was room.
-fn keep(waiting: &mut HashMap<KeyId, (OrgId, CivilDate)>, org: OrgId, key: KeyId, day: CivilDate) -> bool {
-    if waiting.len() >= KEYS_MAX && !waiting.contains_key(&key) {
-        return false;
+impl Waiting {
+    /// Keeps a day of a key. Returns whether there was room.
+    fn keep(&mut self, of: (OrgId, CivilDate), key: KeyId) -> bool {
+        if self.keys.get(&of).is_some_and(|keys| keys.contains(&key)) {
+            return true;
+        }
+        if self.count >= KEYS_MAX {
+            return false;
+        }
+        self.keys.entry(of).or_default().insert(key);
+        self.count += 1;
+        true
     }
-    let (_, known) = waiting.entry(key).or_insert((org, day));
-    *known = day.max(*known);
-    true
+
+    /// Takes out the next batch, after the last one.
+    fn next_batch(&mut self) -> Option<Used> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let following = self.keys.range((after, Bound::Unbounded)).next().or_else(|| self.keys.iter().next());
+        let of = following.map(|(of, _)| *of)?;
+        let mut keys = self.keys.remove(&of)?;
+        let taken: Vec<_> = std::iter::from_fn(|| keys.pop_first()).take(KEYS_AT_ONCE).collect();
+        self.count = self.count.saturating_sub(taken.len());
+        if !keys.is_empty() {
+            self.keys.insert(of, keys);
+        }
+        self.last = Some(of);
+        let (org, day) = of;
+        Some(Used { org, day, keys: taken })
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +119,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+
+    const MAX: usize = 1_000;
 
     fn key(number: u128) -> KeyId {
         KeyId::from_uuid(Uuid::from_u128(number))
@@ -116,12 +144,12 @@ mod tests {
         for time in ["2026-03-02T08:00:00Z", "2026-03-02T23:59:59Z", "2026-03-01T23:59:59Z"] {
             uses.note(org(1), key(1), at(time));
         }
-        assert_eq!(uses.take(), [Used { org: org(1), day: day("2026-03-02"), keys: vec![key(1)] }]);
+        assert_eq!(uses.take(MAX), [Used { org: org(1), day: day("2026-03-02"), keys: vec![key(1)] }]);
         uses.note(org(1), key(1), at("2026-03-02T12:00:00Z"));
         uses.note(org(1), key(1), at("2026-03-01T12:00:00Z"));
-        assert_eq!(uses.take(), []);
+        assert_eq!(uses.take(MAX), []);
         uses.note(org(1), key(1), at("2026-03-03T00:00:00Z"));
-        assert_eq!(uses.take(), [Used { org: org(1), day: day("2026-03-03"), keys: vec![key(1)] }]);
+        assert_eq!(uses.take(MAX), [Used { org: org(1), day: day("2026-03-03"), keys: vec![key(1)] }]);
     }
 
     #[test]
@@ -141,7 +169,7 @@ mod tests {
             keys: numbers.iter().map(|number| key(*number)).collect(),
         };
         let expected = [used(1, "2026-03-02", &[1, 3]), used(1, "2026-03-03", &[4]), used(2, "2026-03-02", &[2])];
-        assert_eq!(uses.take(), expected);
+        assert_eq!(uses.take(MAX), expected);
     }
 
     #[test]
@@ -149,11 +177,31 @@ mod tests {
         let uses = KeyUses::new();
         uses.note(org(1), key(1), at("2026-03-02T08:00:00Z"));
         uses.note(org(1), key(2), at("2026-03-02T08:00:00Z"));
-        let failed = uses.take();
+        let failed = uses.take(MAX);
         uses.note(org(1), key(1), at("2026-03-03T08:00:00Z"));
         uses.put_back(failed);
-        let days = uses.take().into_iter().map(|used| (used.day, used.keys)).collect::<Vec<_>>();
-        assert_eq!(days, [(day("2026-03-02"), vec![key(2)]), (day("2026-03-03"), vec![key(1)])]);
+        let days = uses.take(MAX).into_iter().map(|used| (used.day, used.keys)).collect::<Vec<_>>();
+        // The store keeps the later day of a key, in whichever order they are written.
+        assert_eq!(days, [(day("2026-03-03"), vec![key(1)]), (day("2026-03-02"), vec![key(1), key(2)])]);
+    }
+
+    #[test]
+    fn days_that_cannot_be_written_hold_up_no_others() {
+        let uses = KeyUses::new();
+        for number in 1..=5 {
+            uses.note(org(number), key(number), at("2026-03-02T08:00:00Z"));
+        }
+        let mut written = Vec::new();
+        for _ in 0..4 {
+            let taken = uses.take(2);
+            assert_eq!(taken.len(), 2);
+            let (failed, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|used| used.org <= org(2));
+            written.extend(others.into_iter().map(|used| used.org));
+            uses.put_back(failed);
+        }
+        assert_eq!(written, [3, 4, 5].map(org));
+        assert_eq!(uses.take(MAX).len(), 2);
+        assert_eq!(uses.take(MAX), []);
     }
 
     #[test]
@@ -163,10 +211,10 @@ mod tests {
         for number in 1..=last {
             uses.note(org(1), key(number), at("2026-03-02T08:00:00Z"));
         }
-        let written = uses.take();
+        let written = uses.take(MAX);
         assert!(written.iter().all(|used| used.keys.len() <= KEYS_AT_ONCE));
         assert_eq!(written.iter().map(|used| used.keys.len()).sum::<usize>(), KEYS_MAX);
         uses.note(org(1), key(last), at("2026-03-02T09:00:00Z"));
-        assert_eq!(uses.take(), [Used { org: org(1), day: day("2026-03-02"), keys: vec![key(last)] }]);
+        assert_eq!(uses.take(MAX), [Used { org: org(1), day: day("2026-03-02"), keys: vec![key(last)] }]);
     }
 }

@@ -14,6 +14,11 @@ use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 
 /// How long to wait for every lease to expire. The margin covers a clock that pauses while it is corrected.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
+/// How many statements write the days on which keys were used, each time. At midnight, each active organization needs one.
+const KEY_USES_AT_ONCE: usize = 50;
+/// After how many failures the others wait for the next time.
+const KEY_USES_FAILED: usize = 5;
+
 impl App {
     /// Makes a caller of the principal of a session, or of one that an adapter has identified itself. The caller of a key
     /// comes from [`App::authenticate`].
@@ -62,16 +67,24 @@ impl App {
         }
     }
 
-    /// Writes on which days keys were used. Called regularly while the service runs, and near the end of a shutdown.
+    /// Writes on which days keys were used, a limited number of them. Called regularly while the service runs, and near the
+    /// end of a shutdown. What fails is tried again later; a store that fails often is left alone until then.
     pub async fn write_key_uses(&self) {
-        let mut batches = self.key_uses.take().into_iter();
-        while let Some(used) = batches.next() {
+        let mut batches = self.key_uses.take(KEY_USES_AT_ONCE).into_iter();
+        let (mut failed, mut last_error) = (Vec::new(), None);
+        while failed.len() < KEY_USES_FAILED
+            && let Some(used) = batches.next()
+        {
             if let Err(error) = self.parts.store.record_key_uses(used.org, &used.keys, used.day).await {
-                tracing::warn!(%error, "the days on which keys were used could not be written; they are written later");
-                self.key_uses.put_back(std::iter::once(used).chain(batches));
-                return;
+                failed.push(used);
+                last_error = Some(error);
             }
         }
+        if let Some(error) = last_error {
+            let batches = failed.len();
+            tracing::warn!(%error, batches, "days on which keys were used could not be written; they are written later");
+        }
+        self.key_uses.put_back(failed.into_iter().chain(batches));
     }
 
     /// Waits until every lease from before the last commit has expired. After that, no node accepts a revoked key.
