@@ -38,8 +38,8 @@ pub trait ScopedKeys: Send + Sync {
     /// The agent key with that identifier, if it is in force.
     async fn find_scoped_key(&self, org: OrgId, key: KeyId) -> Result<Option<ScopedKey>, StoreError>;
 
-    /// Whether the agent, decommissioned or not, has a key that was not revoked individually.
-    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError>;
+    /// How many keys of the agent, decommissioned or not, were not revoked individually.
+    async fn count_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<u64, StoreError>;
 }
 
 /// Records on which days keys are used.

@@ -100,7 +100,7 @@ impl App {
                 self.commit_for(actor, Some(id), id.to_string(), changes, Answered::nothing(&actor.request)).await?;
             // Checked after the commit, when no key can be added any more. It also applies if a concurrent request
             // deleted the agent first: its keys may still be cached.
-            if self.parts.store.has_scoped_keys(actor.org(), id).await? {
+            if self.parts.store.count_scoped_keys(actor.org(), id).await? > 0 {
                 self.wait_out_principals().await;
             }
             Ok(answer)

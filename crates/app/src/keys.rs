@@ -1,10 +1,20 @@
 //! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
 use kalends_accounts::{Change, KeyLabel, KeyView, NewKey, NewScopedKey, Organization, ScopedKey};
+use kalends_calendars::{Agent, AgentStatus};
 use kalends_kernel::KeyId;
 use kalends_plans::{Feature, Metric};
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, commits::limit};
+
+/// The keys of an organization in force, each list with the oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeysInForce {
+    /// The organization's own keys.
+    pub own: Vec<KeyView>,
+    /// The keys of its agents.
+    pub of_agents: Vec<KeyView>,
+}
 
 impl App {
     /// Creates a key for an agent. Its text is only shown in this answer.
@@ -79,15 +89,27 @@ impl App {
         Ok(keys)
     }
 
-    /// The organization's own keys in force, the oldest first, without those of its agents.
+    /// All keys of the organization in force.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
-    pub async fn own_keys(&self, actor: &Actor) -> Result<Vec<KeyView>, Refusal> {
+    pub async fn keys_in_force(&self, actor: &Actor) -> Result<KeysInForce, Refusal> {
         actor.for_organization()?;
-        let mut keys = self.parts.store.keys_in_force(actor.org()).await?;
-        keys.retain(|key| key.agent.is_none());
-        Ok(keys)
+        let keys = self.parts.store.keys_in_force(actor.org()).await?;
+        let (of_agents, own) = keys.into_iter().partition(|key| key.agent.is_some());
+        Ok(KeysInForce { own, of_agents })
+    }
+
+    /// How many keys in force the agent has.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn count_keys(&self, actor: &Actor, agent: &Agent) -> Result<u64, Refusal> {
+        actor.for_organization()?;
+        match agent.status {
+            AgentStatus::Decommissioned => Ok(0),
+            _ => Ok(self.parts.store.count_scoped_keys(actor.org(), agent.id).await?),
+        }
     }
 
     /// An agent key.

@@ -115,6 +115,7 @@ pub use export::{Export, ExportBroken};
 pub use feed_cache::Feed;
 pub use feeds::FeedAnswer;
 pub use idempotency::Repeater;
+pub use keys::KeysInForce;
 pub use local::LocalZones;
 pub use members::OwnInvitation;
 pub use meter::Leased;

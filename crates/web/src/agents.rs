@@ -164,7 +164,7 @@ pub struct AgentPage<'a> {
     /// The number of all its calendars.
     pub calendars_total: u64,
     /// The number of its keys; `None` if the plan includes no keys of agents.
-    pub keys: Option<usize>,
+    pub keys: Option<u64>,
     /// Whether the user may create keys.
     pub may_create_key: bool,
 }

@@ -40,6 +40,11 @@ impl KeyFacts {
     }
 }
 
+/// The name of a key for people.
+const fn title(label: &str) -> &str {
+    if label.is_empty() { "Without a label" } else { label }
+}
+
 /// A key of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyShown {
@@ -61,7 +66,7 @@ pub struct KeyShown {
 
 impl KeyShown {
     fn title(&self) -> &str {
-        if self.label.is_empty() { "Without a label" } else { &self.label }
+        title(&self.label)
     }
 
     const fn reach(&self) -> &'static str {
@@ -186,8 +191,20 @@ impl KeyMade<'_> {
 pub struct RevokeKey<'a> {
     /// The frame.
     pub shell: &'a Shell,
-    /// The key.
-    pub key: &'a KeyShown,
+    /// The identifier of the key.
+    pub id: &'a str,
+    /// Its label; empty if there is none.
+    pub label: &'a str,
+    /// The name of the agent that it speaks for.
+    pub agent_name: &'a str,
+    /// What is known about any key.
+    pub facts: &'a KeyFacts,
+}
+
+impl RevokeKey<'_> {
+    const fn title(&self) -> &str {
+        title(self.label)
+    }
 }
 
 in_english!(Keys<'_>, NewKeyForm<'_>, KeyMade<'_>, RevokeKey<'_>);

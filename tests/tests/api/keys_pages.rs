@@ -113,7 +113,8 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     pages.open(&format!("{LIST}?agent=agt_nobody")).await.says(404, "There is no such agent any more.");
 
     let revoke = format!("{LIST}/{}/revoke", text(&known["id"]));
-    pages.open(&revoke).await.says(200, "Revoke this key?");
+    let asked = pages.open(&revoke).await.says(200, "Revoke this key?");
+    assert!(asked.text.contains(&key[..20]) && asked.text.contains(&revoke), "{}", asked.text);
     let form = [("org", &*org)];
     assert_eq!(pages.send_from(EVIL, &revoke, &form).await.status, 403);
     pages.send(&revoke, &[]).await.says(409, SWITCHED);

@@ -11,6 +11,7 @@ use http::StatusCode;
 use kalends_app::{Actor, App, IfMatch, Refusal, operations};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, AgentType, Calendar, NewAgent, Patch, ports::AgentFilter};
 use kalends_kernel::{AgentId, FieldError, FieldErrors, Page};
+use kalends_plans::Feature;
 use kalends_web::{
     AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, Done, NO_PROBLEMS,
     NewAgentForm, Paging, Place, Problems,
@@ -22,7 +23,7 @@ use super::{
     Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
-    keys::{in_force, may_create},
+    keys::may_create,
     places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
     shown::{for_page, page, problems, refused, shown_again},
 };
@@ -159,7 +160,10 @@ async fn render(
     done: Done,
     sent: Option<(AgentGiven<'_>, &Problems)>,
 ) -> Result<String, Refusal> {
-    let agent = shown(app.agent(caller, id).await?);
+    let agent = app.agent(caller, id).await?;
+    let keys = app.count_keys(caller, &agent).await?;
+    let included = keys > 0 || caller.needs(Feature::ScopedKeys).is_ok();
+    let agent = shown(agent);
     let listed = app.list_agent_calendars(caller, id, Page::default()).await?;
     let calendar = |calendar: Calendar| CalendarShown {
         id: calendar.id.to_string(),
@@ -167,7 +171,6 @@ async fn render(
         zone: calendar.zone.to_string(),
     };
     let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
-    let keys = in_force(app, caller).await?;
     let given = AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description };
     let (given, problems) = sent.map_or((given, &NO_PROBLEMS), |sent| sent);
     let shown = AgentPage {
@@ -180,7 +183,7 @@ async fn render(
         problems,
         calendars: &calendars,
         calendars_total: listed.total,
-        keys: keys.map(|keys| keys.iter().filter(|key| key.agent.to_string() == agent.id).count()),
+        keys: included.then_some(keys),
         may_create_key: may_create(caller),
     };
     Ok(shown.html())

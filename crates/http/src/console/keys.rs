@@ -7,8 +7,8 @@ use std::{
 
 use axum::{Router, response::Response, routing::get};
 use http::StatusCode;
-use kalends_accounts::{KeyLabel, KeyView, Principal, ScopedKey};
-use kalends_app::{Actor, App, Missing, Refusal, operations};
+use kalends_accounts::{KeyLabel, KeyView, Principal};
+use kalends_app::{Actor, App, KeysInForce, Refusal, operations};
 use kalends_calendars::{Agent, AgentStatus, ports::AgentFilter};
 use kalends_kernel::{AgentId, FieldErrors, LIMIT_MAX, Page};
 use kalends_plans::Feature;
@@ -68,18 +68,6 @@ impl Of {
     }
 }
 
-/// The keys of agents in force; `None` if the plan includes none.
-///
-/// # Errors
-/// Those of [`App::list_keys`].
-pub(super) async fn in_force(app: &App, caller: &Actor) -> Result<Option<Vec<ScopedKey>>, Refusal> {
-    match app.list_keys(caller).await {
-        Ok(keys) => Ok(Some(keys)),
-        Err(Refusal::PlanRequired(_)) => Ok(None),
-        Err(refusal) => Err(refusal),
-    }
-}
-
 /// Whether the caller may create keys of agents.
 pub(super) fn may_create(caller: &Actor) -> bool {
     caller.may(&operations::CREATE_KEY) && caller.needs(Feature::ScopedKeys).is_ok()
@@ -96,15 +84,15 @@ async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>, of: AskedOf<O
 /// The list of all keys, or of those of `agent` if it is not empty.
 async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result<String, Refusal> {
     let of = if agent.is_empty() { None } else { Some(app.agent(caller, agent).await?) };
-    let found = in_force(app, caller).await?;
-    let included = found.is_some();
-    let mut keys = found.unwrap_or_default();
-    keys.retain(|key| of.as_ref().is_none_or(|agent| key.agent == agent.id));
+    let KeysInForce { own, of_agents: mut keys } = app.keys_in_force(caller).await?;
+    // Keys that are left from a better plan still work.
+    let included = !keys.is_empty() || caller.needs(Feature::ScopedKeys).is_ok();
+    keys.retain(|key| of.as_ref().is_none_or(|agent| key.agent == Some(agent.id)));
     let filter = of.iter().map(|agent| ("agent", agent.id.to_string())).collect();
     let total = u64::try_from(keys.len()).unwrap_or(u64::MAX);
     let paging = Paging { path: KEYS, filter, page: asked.page(), total };
     let keys = keys.into_iter().skip(paging.page.offset as usize).take(paging.page.limit as usize).collect();
-    let own = if of.is_none() { app.own_keys(caller).await? } else { Vec::new() };
+    let own = if of.is_none() { own } else { Vec::new() };
     let list = Keys {
         shell: &shell(app, caller, Place::Keys).await?,
         done: asked.done(),
@@ -112,7 +100,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result
         included,
         may_create: may_create(caller),
         may_revoke: caller.may(&operations::DELETE_KEY),
-        keys: &all_shown(app, caller, keys).await?,
+        keys: &all_shown(app, caller, keys, of.as_ref()).await?,
         paging: &paging,
         own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
     };
@@ -123,14 +111,22 @@ fn own_facts(key: KeyView) -> KeyFacts {
     KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on }
 }
 
-/// The keys with the names of their agents and creators.
-async fn all_shown(app: &App, caller: &Actor, keys: Vec<ScopedKey>) -> Result<Vec<KeyShown>, Refusal> {
+/// The keys with the names of their agents and creators. `of` is the agent of all of them, if they have one agent.
+async fn all_shown(
+    app: &App,
+    caller: &Actor,
+    keys: Vec<KeyView>,
+    of: Option<&Agent>,
+) -> Result<Vec<KeyShown>, Refusal> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let listed = app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?;
-    let mut agents: BTreeMap<_, _> = listed.data.into_iter().map(|agent| (agent.id, agent)).collect();
-    let beyond: BTreeSet<_> = keys.iter().map(|key| key.agent).filter(|id| !agents.contains_key(id)).collect();
+    let known = match of {
+        Some(agent) => vec![agent.clone()],
+        None => app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?.data,
+    };
+    let mut agents: BTreeMap<_, _> = known.into_iter().map(|agent| (agent.id, agent)).collect();
+    let beyond: BTreeSet<_> = keys.iter().filter_map(|key| key.agent).filter(|id| !agents.contains_key(id)).collect();
     for id in beyond {
         agents.insert(id, app.agent(caller, &id.to_string()).await?);
     }
@@ -139,8 +135,8 @@ async fn all_shown(app: &App, caller: &Actor, keys: Vec<ScopedKey>) -> Result<Ve
     Ok(keys.into_iter().filter_map(|key| shown(&agents, &creators, key)).collect())
 }
 
-fn shown(agents: &BTreeMap<AgentId, Agent>, creators: &BTreeMap<String, String>, key: ScopedKey) -> Option<KeyShown> {
-    let agent = agents.get(&key.agent)?;
+fn shown(agents: &BTreeMap<AgentId, Agent>, creators: &BTreeMap<String, String>, key: KeyView) -> Option<KeyShown> {
+    let agent = agents.get(&key.agent?)?;
     let created_by = key.created_by.unwrap_or_default();
     Some(KeyShown {
         id: key.id.to_string(),
@@ -233,10 +229,15 @@ async fn ask_to_revoke(app: Service, caller: Caller, id: PathOf<String>) -> Resu
 async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
     needs(caller, &operations::DELETE_KEY)?;
     let key = app.key(caller, id).await?;
-    let missing = || Refusal::missing(Missing::Key, id);
-    let shown = all_shown(app, caller, vec![key]).await?.pop().ok_or_else(missing)?;
-    let shell = shell(app, caller, Place::Keys).await?;
-    Ok(RevokeKey { shell: &shell, key: &shown }.html())
+    let agent = app.agent(caller, &key.agent.to_string()).await?;
+    let asks = RevokeKey {
+        shell: &shell(app, caller, Place::Keys).await?,
+        id: &key.id.to_string(),
+        label: key.label.as_ref().map_or("", KeyLabel::as_str),
+        agent_name: &agent.name,
+        facts: &KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on },
+    };
+    Ok(asks.html())
 }
 
 /// `POST /console/keys/{id}/revoke`

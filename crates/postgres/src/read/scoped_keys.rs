@@ -44,15 +44,14 @@ impl ScopedKeys for PostgresStore {
         row.map(ScopedKeyRow::into_domain).transpose()
     }
 
-    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError> {
-        let found = sqlx::query_scalar!(
-            r#"SELECT EXISTS (
-                 SELECT 1 FROM api_keys WHERE org_id = $1 AND agent_id = $2 AND revoked_at IS NULL
-             ) AS "exists!""#,
+    async fn count_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<u64, StoreError> {
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM api_keys WHERE org_id = $1 AND agent_id = $2 AND revoked_at IS NULL"#,
             org.uuid(),
             agent.uuid(),
         );
-        found.fetch_one(&self.connections).await.map_err(store_error)
+        let count = count.fetch_one(&self.connections).await.map_err(store_error)?;
+        Ok(u64::try_from(count).unwrap_or_default())
     }
 }
 

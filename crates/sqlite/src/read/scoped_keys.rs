@@ -54,14 +54,15 @@ impl ScopedKeys for SqliteStore {
         .transpose()
     }
 
-    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError> {
+    async fn count_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<u64, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.uuid());
-        let found = sqlx::query_scalar!(
+        let count = sqlx::query_scalar!(
             "select count(*) from api_keys where org_id = ?1 and agent_id = ?2 and revoked_at is null",
             org_id,
             agent_id
         );
-        Ok(found.fetch_one(self.readers()).await.map_err(store_error)? > 0)
+        let count = count.fetch_one(self.readers()).await.map_err(store_error)?;
+        Ok(u64::try_from(count).unwrap_or_default())
     }
 }
 

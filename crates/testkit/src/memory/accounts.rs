@@ -69,8 +69,9 @@ impl ScopedKeys for MemoryStore {
         Ok(self.state().scoped_keys_in_force(org).find(|stored| stored.id == key).cloned())
     }
 
-    async fn has_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<bool, StoreError> {
-        Ok(self.state().scoped_keys.values().any(|key| (key.org, key.agent) == (org, agent)))
+    async fn count_scoped_keys(&self, org: OrgId, agent: AgentId) -> Result<u64, StoreError> {
+        let count = self.state().scoped_keys.values().filter(|key| (key.org, key.agent) == (org, agent)).count();
+        Ok(u64::try_from(count).unwrap_or(u64::MAX))
     }
 }
 

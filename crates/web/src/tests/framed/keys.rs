@@ -55,6 +55,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let wrong = &problems(&KEY_FIELDS, text);
     let new = NewKeyForm { shell, once: "once", agents: &agents, more: true, given, problems: wrong };
     let (key, base_url) = ("svc_ak_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "https://calendar.example.com");
+    let facts = &keys[0].facts;
+    let revoke = RevokeKey { shell, id: &keys[0].id, label: text, agent_name: text, facts };
     vec![
         ("keys", list.html()),
         ("keys of an agent", Keys { done: Done::default(), of, own: &[], ..list }.html()),
@@ -67,7 +69,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("new key", NewKeyForm { problems: &NO_PROBLEMS, more: false, ..new }.html()),
         ("new key, no agents", NewKeyForm { problems: &NO_PROBLEMS, agents: &[], more: false, ..new }.html()),
         ("key made", KeyMade { shell, agent: text, key, base_url }.html()),
-        ("revoke key", RevokeKey { shell, key: &keys[0] }.html()),
+        ("revoke key", revoke.html()),
+        ("revoke key without a label", RevokeKey { label: "", ..revoke }.html()),
     ]
 }
 
