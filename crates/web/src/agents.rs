@@ -155,6 +155,8 @@ pub struct AgentPage<'a> {
     pub agent: &'a AgentShown,
     /// The random key of the form.
     pub once: &'a str,
+    /// The version that the form changes.
+    pub version: &'a str,
     /// What the form contains: the agent's fields, or what was typed.
     pub given: AgentGiven<'a>,
     /// What is wrong with it.

@@ -33,8 +33,6 @@ pub struct WebhookShown {
     pub active: bool,
     /// Why the server switched it off, as the API names it; `None` if it did not.
     pub deactivated: Option<&'static str>,
-    /// The version that the page shows.
-    pub version: i64,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -176,6 +174,8 @@ pub struct WebhookPage<'a> {
     pub webhook: &'a WebhookShown,
     /// The random key of the forms.
     pub once: &'a str,
+    /// The version that the form changes.
+    pub version: &'a str,
     /// What the form contains: the webhook's fields, or what was typed.
     pub given: WebhookGiven<'a>,
     /// What is wrong with it.

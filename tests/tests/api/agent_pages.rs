@@ -82,6 +82,10 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
     }
     let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
     assert_eq!((&now["name"], &now["description"]), (&json!("Scout"), &json!("One\ntwo")));
+    // A refused form keeps its version, so that it replaces nothing that its tab has not shown.
+    let refused = pages.send(&shown, &change((&version, &second), "", "Mine")).await.says(400, "name-problem");
+    let (kept, second) = tab(&refused.text);
+    assert_eq!(kept, version);
     let stale = pages.send(&shown, &change((&version, &second), "Lookout", "Mine")).await;
     let stale = stale.says(412, "The agent has changed since you opened this page.");
     assert!(stale.text.contains("<h1>Scout</h1>") && stale.text.contains("value=\"Lookout\""), "{}", stale.text);

@@ -109,21 +109,29 @@ async fn a_webhook_is_changed_and_deleted_by_forms(#[case] database: Database) {
     let mut pages = Pages::new(&server);
     pages.sign_in(&ada.email).await;
     let shown = pages.open(&page).await.says(200, "Active");
-    let (org, version) = (hidden(&shown.text, "org"), hidden(&shown.text, "version"));
-    let base = [("org", &*org), ("version", &*version)];
+    let (org, version, once) =
+        (hidden(&shown.text, "org"), hidden(&shown.text, "version"), hidden(&shown.text, "once"));
+    let base = [("org", &*org), ("version", &*version), ("once", &*once)];
     let wrong = [&base[..], &[("url", "https://localhost/a?b"), ("active", "true")]].concat();
     let again = pages.send(&page, &wrong).await.says(400, "id=\"url-problem\"");
     assert!(again.text.contains("https://localhost/a?b") && again.text.contains("id=\"events-problem\""));
     let off = [&base[..], &[("url", &*url), ("events", "*")]].concat();
     assert_eq!(pages.send_from(EVIL, &page, &off).await.status, 403);
     let saved = format!("{page}?done=saved");
-    pages.send(&page, &off).await.leads_to(&saved);
+    // A double click.
+    for _ in 0..2 {
+        pages.send(&page, &off).await.leads_to(&saved);
+    }
     pages.open(&saved).await.says(200, "Switched off by your organization");
     let now = only(&api).await;
     assert_eq!((&now["events"], &now["active"], &now["url"]), (&json!(["*"]), &json!(false), &json!(url)));
 
-    // Another tab shows an older version.
-    let late = [&base[..], &[("url", "https://example.com/late"), ("events", "agent.created")]].concat();
+    // Another tab shows an older version. A form of it that is refused keeps that version.
+    let other = [("org", &*org), ("version", &*version), ("once", "")];
+    let wrong = [&other[..], &[("url", "https://localhost/a?b"), ("events", "*")]].concat();
+    let refused = pages.send(&page, &wrong).await.says(400, "id=\"url-problem\"");
+    assert_eq!(hidden(&refused.text, "version"), version);
+    let late = [&other[..], &[("url", "https://example.com/late"), ("events", "agent.created")]].concat();
     let stale = pages.send(&page, &late).await.says(412, "The webhook has changed since you opened this page.");
     assert!(stale.text.contains("https://example.com/late"), "what was typed is kept: {}", stale.text);
     let version = hidden(&stale.text, "version");
@@ -144,9 +152,12 @@ async fn a_webhook_is_changed_and_deleted_by_forms(#[case] database: Database) {
     pages.open(&delete).await.says(200, "This is permanent.");
     assert_eq!(only(&api).await["active"], true, "a question deletes nothing");
     assert_eq!(pages.send_from(EVIL, &delete, &fields).await.status, 403);
-    pages.send(&delete, &fields).await.leads_to("/console/webhooks?done=deleted");
+    // A double click.
+    for _ in 0..2 {
+        pages.send(&delete, &fields).await.leads_to("/console/webhooks?done=deleted");
+    }
     pages.open("/console/webhooks?done=deleted").await.says(200, "Deleted.");
-    pages.send(&delete, &fields).await.says(404, NO_WEBHOOK);
+    pages.send(&delete, &[("org", &*org), ("once", "")]).await.says(404, NO_WEBHOOK);
     for path in [&page, &rotate, &delete, &format!("{page}/deliveries"), &format!("{LIST}/whk_nobody")] {
         pages.open(path).await.says(404, NO_WEBHOOK);
     }

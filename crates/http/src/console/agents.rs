@@ -152,14 +152,16 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<A
     }
 }
 
+/// A form that had no effect.
+struct Sent<'a> {
+    given: AgentGiven<'a>,
+    /// As [`OwnForm::version_after`].
+    version: Option<&'a str>,
+    problems: &'a Problems,
+}
+
 /// The page of an agent, with what was typed in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    id: &str,
-    done: Done,
-    sent: Option<(AgentGiven<'_>, &Problems)>,
-) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
     let agent = app.agent(caller, id).await?;
     let keys = app.count_keys(caller, &agent).await?;
     let included = keys > 0 || caller.needs(Feature::ScopedKeys).is_ok();
@@ -171,22 +173,27 @@ async fn render(
         zone: calendar.zone.to_string(),
     };
     let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
-    let given = AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description };
-    let (given, problems) = sent.map_or((given, &NO_PROBLEMS), |sent| sent);
+    let (version, given) = (agent.version.to_string(), current(&agent));
+    let sent = sent.unwrap_or(Sent { given, version: None, problems: &NO_PROBLEMS });
     let shown = AgentPage {
         shell: &shell(app, caller, Place::Agents).await?,
         done,
         may_change: caller.may(&operations::UPDATE_AGENT),
         agent: &agent,
         once: &new_once(app.entropy()),
-        given,
-        problems,
+        version: sent.version.unwrap_or(&version),
+        given: sent.given,
+        problems: sent.problems,
         calendars: &calendars,
         calendars_total: listed.total,
         keys: included.then_some(keys),
         may_create_key: may_create(caller),
     };
     Ok(shown.html())
+}
+
+fn current(agent: &AgentShown) -> AgentGiven<'_> {
+    AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description }
 }
 
 /// `POST /console/agents/{id}`
@@ -207,11 +214,11 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
     match outcome {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
-            let stale = matches!(refusal, Refusal::Stale { .. });
+            let version = form.version_after(&refusal);
             let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
-            let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
-            let sent = Some((typed(&form.fields), &problems));
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), sent).await, TO_LIST)
+            let problems = if version.is_none() { Problems::general(CHANGED.to_owned()) } else { problems };
+            let sent = Sent { given: typed(&form.fields), version, problems: &problems };
+            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(sent)).await, TO_LIST)
         }
     }
 }

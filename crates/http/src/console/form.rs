@@ -266,6 +266,13 @@ impl OwnForm {
         IfMatch::OneOf(self.fields.get(VERSION).parse().map(Version).into_iter().collect())
     }
 
+    /// The version for the same form when its page is shown again after a refusal: the one that was sent, so that it does
+    /// not replace a change that its sender has not seen. `None` for the current one, of which the page then says that it
+    /// is another.
+    pub(super) fn version_after(&self, refusal: &Refusal) -> Option<&str> {
+        (!matches!(refusal, Refusal::Stale { .. })).then(|| self.fields.get(VERSION))
+    }
+
     /// [`begin`], for the caller, with the hidden field [`ONCE`].
     ///
     /// # Errors

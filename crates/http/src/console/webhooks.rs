@@ -8,7 +8,7 @@ use axum::{
     routing::{get, post},
 };
 use http::StatusCode;
-use kalends_app::{Actor, App, DeliveryDays, IfMatch, Refusal, operations};
+use kalends_app::{Actor, Answer, App, DeliveryDays, IfMatch, Refusal, operations};
 use kalends_notifications::{
     Deactivation, DeliveryStatus, EVERYTHING, EventType, WebhookEndpoint, ports::DeliveryStats,
 };
@@ -88,7 +88,6 @@ pub(super) fn shown(endpoint: &WebhookEndpoint) -> WebhookShown {
         events: endpoint.subscription.names(),
         active: endpoint.active,
         deactivated: endpoint.deactivated.map(Deactivation::as_str),
-        version: endpoint.version.0,
         created_at: endpoint.created_at,
         updated_at: endpoint.updated_at,
     }
@@ -205,21 +204,23 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<A
     }
 }
 
+/// A form that had no effect.
+struct Sent<'a> {
+    typed: &'a Typed,
+    /// As [`OwnForm::version_after`].
+    version: Option<&'a str>,
+    problems: &'a Problems,
+}
+
 /// The page of a webhook, with what was typed in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    id: &str,
-    done: Done,
-    sent: Option<(&Typed, &Problems)>,
-) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
     let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
     let day =
         |(date, stats): (CivilDate, DeliveryStats)| ChartDay { date, first: stats.delivered, second: stats.failed };
     let days: Vec<_> = days.into_iter().map(day).collect();
-    let current = Typed::current(&endpoint);
-    let (typed, problems) = sent.unwrap_or((&current, &NO_PROBLEMS));
+    let (version, current) = (endpoint.version.0.to_string(), Typed::current(&endpoint));
+    let sent = sent.unwrap_or(Sent { typed: &current, version: None, problems: &NO_PROBLEMS });
     let shown = WebhookPage {
         shell: &shell(app, caller, Place::Webhooks).await?,
         done,
@@ -227,8 +228,9 @@ async fn render(
         may_delete: caller.may(&operations::DELETE_WEBHOOK),
         webhook: &shown(&endpoint),
         once: &new_once(app.entropy()),
-        given: typed.given(),
-        problems,
+        version: sent.version.unwrap_or(&version),
+        given: sent.typed.given(),
+        problems: sent.problems,
         chart: Chart {
             label: "Delivered and failed deliveries on each of the last seven days. The table below has the numbers.",
             first: "Delivered",
@@ -241,23 +243,23 @@ async fn render(
 }
 
 /// `POST /console/webhooks/{id}`
-async fn change(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let typed = Typed::of(&form.fields);
-    match save(&app, &form, &id.0, &typed).await {
-        Ok(()) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
+    match save(&app, &mut form, &id.0, &typed).await {
+        Ok(_) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
         Err(refusal) => {
-            let stale = matches!(refusal, Refusal::Stale { .. });
+            let version = form.version_after(&refusal);
             let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
-            let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
-            let sent = Some((&typed, &problems));
+            let problems = if version.is_none() { Problems::general(CHANGED.to_owned()) } else { problems };
+            let sent = Some(Sent { typed: &typed, version, problems: &problems });
             shown_again(error, render(&app, &form.caller, &id.0, Done::default(), sent).await, TO_LIST)
         }
     }
 }
 
 /// Saves what was typed. Only a URL or a switch that differs is sent: either of them makes the server forget earlier
-/// failures.
-async fn save(app: &App, form: &OwnForm, id: &str, typed: &Typed) -> Result<(), Refusal> {
+/// failures. A form that is sent twice saves once.
+async fn save(app: &App, form: &mut OwnForm, id: &str, typed: &Typed) -> Result<Answer, Refusal> {
     let seen = app.webhook(&form.caller, id).await?;
     let body = wire::UpdateWebhook {
         url: (typed.url != seen.url.as_str()).then(|| Some(typed.url.clone())),
@@ -265,7 +267,8 @@ async fn save(app: &App, form: &OwnForm, id: &str, typed: &Typed) -> Result<(), 
         active: (typed.active != seen.active).then_some(Some(typed.active)),
     };
     let patch = body.parse(|host, port| app.may_reach(host, port))?;
-    app.update_webhook(&form.caller, id, patch, &form.if_match()).await.map(drop)
+    let if_match = form.if_match();
+    form.once(app, async |caller: &Actor| app.update_webhook(caller, id, patch, &if_match).await).await
 }
 
 /// `POST /console/webhooks/{id}/test`. A form that is sent twice sends one test.
@@ -325,9 +328,9 @@ async fn rotate(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
     }
 }
 
-/// `POST /console/webhooks/{id}/delete`
-async fn delete(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.delete_webhook(&form.caller, &id.0, &IfMatch::Any).await {
+/// `POST /console/webhooks/{id}/delete`. A form that is sent twice leads to the list both times.
+async fn delete(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    match form.once(&app, async |caller: &Actor| app.delete_webhook(caller, &id.0, &IfMatch::Any).await).await {
         Ok(_) => Ok(see_other(&format!("{WEBHOOKS}?done=deleted"), None)),
         Err(refusal) => refused(refusal, TO_LIST),
     }

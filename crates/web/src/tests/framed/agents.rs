@@ -41,6 +41,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         may_change: true,
         agent: active,
         once: "once",
+        version: text,
         given,
         problems: &NO_PROBLEMS,
         calendars: &calendars,

@@ -23,7 +23,6 @@ fn webhook(text: &str, active: bool, deactivated: Option<&'static str>) -> Webho
         events: vec!["event.created", "event.updated"],
         active,
         deactivated,
-        version: 3,
         created_at: at(),
         updated_at: at(),
     }
@@ -94,6 +93,7 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         may_delete: true,
         webhook,
         once: "once",
+        version: text,
         given,
         problems: &NO_PROBLEMS,
         chart,
