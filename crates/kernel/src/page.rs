@@ -91,24 +91,6 @@ impl Page {
         let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;
         if early { (got, Some(true)) } else { (self.limit, None) }
     }
-
-    /// The page with the same entries of a list of `total` entries that is in the opposite order. `None` if it has no
-    /// entries.
-    ///
-    /// ```
-    /// use kalends_kernel::Page;
-    ///
-    /// let newest = Page { limit: 10, offset: 0 };
-    /// assert_eq!(newest.from_end(25), Some(Page { limit: 10, offset: 15 }));
-    /// let last = Page { limit: 10, offset: 20 };
-    /// assert_eq!(last.from_end(25), Some(Page { limit: 5, offset: 0 }));
-    /// assert_eq!(last.from_end(20), None);
-    /// ```
-    pub fn from_end(self, total: u64) -> Option<Self> {
-        let end = total.checked_sub(u64::from(self.offset)).filter(|end| *end > 0)?;
-        let start = end.saturating_sub(u64::from(self.limit));
-        Some(Self { limit: u32::try_from(end - start).ok()?, offset: u32::try_from(start).ok()? })
-    }
 }
 
 /// One page of a list, and the number of entries that the filter matches in total.

@@ -102,6 +102,15 @@ pub trait Deliveries: Send + Sync {
 /// Reads what people look at to find out how an endpoint fares.
 #[async_trait]
 pub trait DeliveryHistory: Send + Sync {
+    /// The deliveries of an endpoint, the newest message first. If a status is given, only those with that status.
+    async fn newest_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Vec<Delivery>, StoreError>;
+
     /// Counts the newest `limit` deliveries of an endpoint whose messages are not older than `since`, by the UTC day on
     /// which they were addressed and by status. A day without deliveries is left out.
     async fn delivery_days(

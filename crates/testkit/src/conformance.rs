@@ -505,6 +505,7 @@ macro_rules! conformance_cases {
                 the_backlog_is_counted,
             }
             delivery_history {
+                the_newest_deliveries_are_listed_in_pages,
                 deliveries_are_counted_by_day,
                 a_payload_is_read_while_it_is_kept,
             }

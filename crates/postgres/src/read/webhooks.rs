@@ -165,6 +165,33 @@ impl Deliveries for PostgresStore {
 
 #[async_trait]
 impl DeliveryHistory for PostgresStore {
+    async fn newest_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let rows = sqlx::query!(
+            "SELECT id, message_id, event_type, status, attempts, last_attempt_at, next_attempt_at, response_status,
+                 created_at
+             FROM webhook_deliveries
+             WHERE org_id = $1 AND webhook_id = $2 AND ($3::text IS NULL OR status = $3)
+             ORDER BY id DESC LIMIT $4::bigint OFFSET $5::bigint",
+            org.uuid(),
+            webhook.uuid(),
+            status.map(DeliveryStatus::as_str),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let deliveries = rows.into_iter().map(|row| {
+            let delivery = delivery_row!(row);
+            delivery.into_domain(org, webhook)
+        });
+        deliveries.collect()
+    }
+
     async fn delivery_days(
         &self,
         org: OrgId,

@@ -181,6 +181,35 @@ impl Deliveries for SqliteStore {
 
 #[async_trait]
 impl DeliveryHistory for SqliteStore {
+    async fn newest_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let (org_id, webhook_id, status) = (org.uuid(), webhook.uuid(), status.map(DeliveryStatus::as_str));
+        let rows = sqlx::query!(
+            "select id, message_id, event_type, status, attempts, last_attempt_at, next_attempt_at, response_status,
+                created_at
+             from webhook_deliveries where org_id = ?1 and webhook_id = ?2 and (?3 is null or status = ?3)
+             order by id desc limit ?4 offset ?5",
+            org_id,
+            webhook_id,
+            status,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let deliveries = rows.into_iter().map(|row| {
+            let delivery = delivery_row!(row);
+            delivery.into_domain(org, webhook)
+        });
+        deliveries.collect()
+    }
+
     async fn delivery_days(
         &self,
         org: OrgId,

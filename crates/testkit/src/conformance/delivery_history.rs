@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::WebhookId;
-use kalends_notifications::{Delivery, Outcome, ports::DeliveryStats};
+use kalends_kernel::{Page, WebhookId};
+use kalends_notifications::{Delivery, DeliveryStatus, Outcome, ports::DeliveryStats};
 use kalends_time::{CivilDate, SignedDuration, Timestamp};
 
 use super::{StoreUnderTest, scene::Scene};
@@ -34,6 +34,36 @@ impl Scene {
     async fn days(&self, webhook: WebhookId, since: Timestamp, limit: u32) -> Days {
         self.store.delivery_days(self.org, webhook, since, limit).await.unwrap()
     }
+
+    async fn newest(&self, webhook: WebhookId, status: Option<DeliveryStatus>, page: Page) -> Vec<Delivery> {
+        self.store.newest_deliveries(self.org, webhook, status, page).await.unwrap()
+    }
+}
+
+/// Deliveries are listed from the newest to the oldest, in pages, of each status or of all.
+pub async fn the_newest_deliveries_are_listed_in_pages(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    scene.announce(5).await;
+    scene.fan_out().await;
+    let claim = scene.claimed().await;
+    let due = scene.due(claim).await;
+    let at = scene.make.tick();
+    assert!(scene.record_outcome(claim, &due[1..3], Outcome::Accepted(204), at).await);
+    let mut all = scene.deliveries(claim.webhook).await;
+    all.reverse();
+    assert_eq!(all.len(), 5);
+    for status in [None, Some(DeliveryStatus::Delivered), Some(DeliveryStatus::Pending), Some(DeliveryStatus::Failed)] {
+        let matching = all.iter().filter(|delivery| status.is_none_or(|status| delivery.state.status == status));
+        let matching: Vec<_> = matching.copied().collect();
+        for (limit, offset) in [(50, 0), (2, 0), (2, 2), (2, 4), (1, 3), (50, 5)] {
+            let listed = scene.newest(claim.webhook, status, Page { limit, offset }).await;
+            let expected = matching.iter().skip(offset as usize).take(limit as usize);
+            assert_eq!(listed, expected.copied().collect::<Vec<_>>(), "{status:?}, {limit} after {offset}");
+        }
+    }
+    let theirs = other.newest(claim.webhook, None, Page::default()).await;
+    assert!(theirs.is_empty(), "another organization sees nothing: {theirs:?}");
 }
 
 /// Deliveries are counted by UTC day and by status, back to a time, and no more than the limit.

@@ -229,6 +229,20 @@ impl Deliveries for MemoryStore {
 
 #[async_trait]
 impl DeliveryHistory for MemoryStore {
+    async fn newest_deliveries(
+        &self,
+        org: OrgId,
+        webhook: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let state = self.state();
+        let matching = state
+            .of_webhook(org, webhook)
+            .filter(|delivery| status.is_none_or(|status| delivery.state.status == status));
+        Ok(page_of(matching, |delivery| Reverse(delivery.id), page).data)
+    }
+
     async fn delivery_days(
         &self,
         org: OrgId,

@@ -108,7 +108,7 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let tested = WebhookTested { shell, id: ID, delivery: arrived, duration_ms: 212, error: None };
     vec![
         ("webhook", shown.html()),
-        ("webhook, wrong", WebhookPage { webhook: off, problems: wrong, newest: Some(100_000), ..shown }.html()),
+        ("webhook, wrong", WebhookPage { webhook: off, problems: wrong, newest: Some(10_000), ..shown }.html()),
         ("webhook, seen by a viewer", seen.html()),
         ("webhook, replace the secret", asks.html()),
         ("webhook, delete", WebhookQuestion { asks: WebhookQuestions::Delete, ..asks }.html()),
