@@ -15,7 +15,6 @@ pub mod assets;
 pub mod headers;
 pub mod markdown;
 
-mod bars;
 mod booking;
 mod calendar;
 mod calendar_form;
@@ -78,7 +77,6 @@ pub use calendar::{
 };
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
-pub use chart::{Chart, ChartDay};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, SignedIn, UnknownLink, UsableAccount};
 pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
@@ -120,8 +118,9 @@ pub use time::Month;
 pub use usage::{UsagePage, UsedMetric, UsedMonths};
 pub use verification::{Verification, VerificationState};
 pub use webhooks::{
-    Deliveries, DeliveryPage, DeliveryShown, EventChoice, NewWebhookForm, SecretShown, StatusFilter, WEBHOOK_FIELDS,
-    WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown, WebhookTested, Webhooks,
+    Deliveries, DeliveryDay, DeliveryPage, DeliveryShown, DeliveryState, EventChoice, NewWebhookForm, SecretShown,
+    StatusFilter, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,
+    WebhookState, WebhookTested, Webhooks,
 };
 
 /// Renders a template.

@@ -48,6 +48,11 @@ impl Month {
         if self.month == 12 { Self::new(self.year + 1, 1) } else { Self::new(self.year, self.month + 1) }
     }
 
+    /// The name without the year, such as `Nov`.
+    pub(crate) fn short(self) -> &'static str {
+        month_name(self.month)
+    }
+
     /// The first date of the month.
     pub(crate) fn first(self) -> CivilDate {
         // Every month has a first day, so the default is never used.

@@ -4,7 +4,13 @@
 use askama::Template;
 use kalends_time::Timestamp;
 
-use crate::{bars::Bars, english::in_english, numbers::grouped, shell::Shell, time::in_utc};
+use crate::{
+    chart::{Chart, Group},
+    english::in_english,
+    numbers::grouped,
+    shell::Shell,
+    time::{Month, in_utc},
+};
 
 /// The share of a limit, in percent, from which on the page warns.
 const NEAR: u64 = 80;
@@ -84,19 +90,25 @@ pub struct UsedMonths<'a> {
 }
 
 /// A month in the table beside a chart.
-struct Month<'a> {
+struct Row<'a> {
     name: &'a str,
     used: String,
 }
 
 impl UsedMonths<'_> {
-    fn chart(&self) -> Bars {
-        Bars::of(self.months.iter().map(|(_, used)| *used))
+    fn chart(&self) -> Chart<1> {
+        let short = |month: &str| month.parse::<Month>().map_or("", Month::short).to_owned();
+        let group = |(month, used): &(String, u64)| Group { name: short(month), numbers: [*used] };
+        Chart {
+            label: format!("{} {}. The table has the numbers.", self.title, self.span()),
+            series: ["Used"],
+            groups: self.months.iter().map(group).collect(),
+        }
     }
 
     /// The months, the newest first.
-    fn rows(&self) -> Vec<Month<'_>> {
-        self.months.iter().rev().map(|(name, used)| Month { name, used: grouped(*used) }).collect()
+    fn rows(&self) -> Vec<Row<'_>> {
+        self.months.iter().rev().map(|(name, used)| Row { name, used: grouped(*used) }).collect()
     }
 
     fn span(&self) -> String {
@@ -140,6 +152,15 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn months_are_named_below_their_bars() {
+        let months = vec![("2026-12".to_owned(), 7), ("2027-01".to_owned(), 0)];
+        let chart = UsedMonths { title: "Proposals", months }.chart();
+        assert_eq!(chart.ticks().iter().map(|tick| tick.text).collect::<Vec<_>>(), ["Dec", "Jan"]);
+        assert_eq!(chart.bars().len(), 1);
+        assert_eq!(chart.label, "Proposals from 2026-12 to 2027-01. The table has the numbers.");
+    }
 
     #[rstest]
     #[case::unused(0, Some(10), "10", Some(0), None)]

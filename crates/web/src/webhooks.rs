@@ -1,16 +1,17 @@
 //! The pages about webhooks and their deliveries. They are in English, like the console, and work without scripts.
 
 use askama::Template;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
-    chart::Chart,
+    chart::{Chart, Group},
     english::in_english,
     field::Field,
+    numbers::grouped,
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
-    time::in_utc,
+    time::{in_utc, short_date},
 };
 
 /// The fields of the form of a webhook.
@@ -19,6 +20,19 @@ pub const WEBHOOK_FIELDS: [&str; 2] = ["url", "events"];
 const URL: usize = 2_048;
 /// The event type that stands for all of them.
 const EVERYTHING: &str = "*";
+
+/// Whether a webhook receives messages, and why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookState {
+    /// It does.
+    Active,
+    /// Its organization switched it off.
+    SwitchedOff,
+    /// The server switched it off, because its address answered that it is gone.
+    Gone,
+    /// The server switched it off, because all deliveries failed.
+    Failing,
+}
 
 /// A webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +44,7 @@ pub struct WebhookShown {
     /// The event types, as the API names them.
     pub events: Vec<&'static str>,
     /// Whether it receives messages.
-    pub active: bool,
-    /// Why the server switched it off, as the API names it; `None` if it did not.
-    pub deactivated: Option<&'static str>,
+    pub state: WebhookState,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -41,11 +53,11 @@ pub struct WebhookShown {
 
 impl WebhookShown {
     fn status_text(&self) -> &'static str {
-        match self.deactivated {
-            _ if self.active => "Active",
-            Some("gone") => "Switched off by the server: the address answered 410 Gone",
-            Some("failing") => "Switched off by the server: all deliveries failed for five days",
-            _ => "Switched off by your organization",
+        match self.state {
+            WebhookState::Active => "Active",
+            WebhookState::SwitchedOff => "Switched off by your organization",
+            WebhookState::Gone => "Switched off by the server: the address answered 410 Gone",
+            WebhookState::Failing => "Switched off by the server: all deliveries failed for five days",
         }
     }
 
@@ -158,6 +170,32 @@ impl SecretShown<'_> {
     }
 }
 
+/// The number of deliveries that were created on a day, by their state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryDay {
+    /// The date.
+    pub date: CivilDate,
+    /// Received.
+    pub delivered: u64,
+    /// Given up.
+    pub failed: u64,
+    /// To be sent, or sent again.
+    pub waiting: u64,
+    /// Never sent, because the quota was used up.
+    pub skipped: u64,
+}
+
+impl DeliveryDay {
+    fn short(&self) -> String {
+        short_date(self.date)
+    }
+
+    /// The cells of the table's row.
+    fn numbers(&self) -> [String; 4] {
+        [self.delivered, self.failed, self.waiting, self.skipped].map(grouped)
+    }
+}
+
 /// One webhook, with the form that changes it.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "webhook.html")]
@@ -180,10 +218,22 @@ pub struct WebhookPage<'a> {
     pub given: WebhookGiven<'a>,
     /// What is wrong with it.
     pub problems: &'a Problems,
-    /// The deliveries of the last days.
-    pub chart: Chart<'a>,
-    /// The number of deliveries that the chart counts at most, if there may be more.
+    /// The deliveries of the last days, the oldest first.
+    pub days: &'a [DeliveryDay],
+    /// The number of deliveries that were counted at most, if there may be more.
     pub newest: Option<u32>,
+}
+
+impl WebhookPage<'_> {
+    fn chart(&self) -> Chart<2> {
+        let group = |day: &DeliveryDay| Group { name: day.short(), numbers: [day.delivered, day.failed] };
+        let what = "Delivered and failed deliveries on each of the last seven days. The table below has the numbers.";
+        Chart { label: what.to_owned(), series: ["Delivered", "Failed"], groups: self.days.iter().map(group).collect() }
+    }
+
+    fn newest_text(&self) -> Option<String> {
+        self.newest.map(|newest| grouped(newest.into()))
+    }
 }
 
 /// What a [`WebhookQuestion`] asks.
@@ -246,6 +296,30 @@ impl WebhookQuestion<'_> {
     }
 }
 
+/// What has become of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// It is to be sent, or sent again.
+    Waiting,
+    /// It was received.
+    Delivered,
+    /// It was given up.
+    Failed,
+    /// It is not sent, because the quota was used up.
+    Skipped,
+}
+
+impl DeliveryState {
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Waiting => "Waiting",
+            Self::Delivered => "Delivered",
+            Self::Failed => "Failed",
+            Self::Skipped => "Skipped",
+        }
+    }
+}
+
 /// A delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryShown {
@@ -253,8 +327,8 @@ pub struct DeliveryShown {
     pub id: String,
     /// The type of the message, as the API names it.
     pub event_type: String,
-    /// The status, as the API names it.
-    pub status: &'static str,
+    /// What has become of it.
+    pub state: DeliveryState,
     /// The number of attempts.
     pub attempts: u32,
     /// When the last attempt ended.
@@ -269,12 +343,9 @@ pub struct DeliveryShown {
 
 impl DeliveryShown {
     fn status_text(&self) -> &'static str {
-        match self.status {
-            "pending" => "Waiting",
-            "delivered" => "Delivered",
-            "failed" => "Failed",
-            "skipped" => "Skipped: the monthly quota was used up",
-            other => other,
+        match self.state {
+            DeliveryState::Skipped => "Skipped: the monthly quota was used up",
+            state => state.title(),
         }
     }
 
@@ -317,13 +388,15 @@ pub struct WebhookTested<'a> {
 
 impl WebhookTested<'_> {
     fn title(&self) -> &'static str {
-        if self.delivery.status == "delivered" { "The test has arrived" } else { "The test has failed" }
+        if self.delivery.state == DeliveryState::Delivered { "The test has arrived" } else { "The test has failed" }
     }
 }
 
 /// A status by which the list of deliveries can be filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusFilter {
+    /// The state; `None` for all of them.
+    pub state: Option<DeliveryState>,
     /// The status, as the API names it; empty for all of them.
     pub name: &'static str,
     /// The number of deliveries with this status.
@@ -334,13 +407,11 @@ pub struct StatusFilter {
 
 impl StatusFilter {
     fn title(&self) -> &'static str {
-        match self.name {
-            "pending" => "Waiting",
-            "delivered" => "Delivered",
-            "failed" => "Failed",
-            "skipped" => "Skipped",
-            _ => "All",
-        }
+        self.state.map_or("All", DeliveryState::title)
+    }
+
+    fn count_text(&self) -> String {
+        grouped(self.count)
     }
 }
 

@@ -55,6 +55,16 @@ fn secret(page: &Seen) -> String {
     rest.split('<').next().unwrap().to_owned()
 }
 
+/// The numbers of delivered, failed, waiting and skipped deliveries on all days of the table.
+fn totals(page: &Seen) -> [u64; 4] {
+    let mut totals = [0; 4];
+    for row in page.text.split("<tr>").filter(|row| row.contains("<th scope=\"row\"><time ")) {
+        let cells = row.split("<td>").skip(1).map(|cell| cell.split('<').next().unwrap().parse::<u64>().unwrap());
+        totals.iter_mut().zip(cells).for_each(|(total, cell)| *total += cell);
+    }
+    totals
+}
+
 #[apply(on_both)]
 #[tokio::test]
 async fn a_webhook_is_created_by_a_form(#[case] database: Database) {
@@ -172,7 +182,7 @@ async fn deliveries_are_shown_and_sent_again(#[case] database: Database) {
     let page = format!("{LIST}/{id}");
     let mut pages = Pages::new(&server);
     pages.sign_in(&ada.email).await;
-    let shown = pages.open(&page).await.says(200, "<td>0</td><td>0</td>");
+    let shown = pages.open(&page).await.says(200, "<td>0</td><td>0</td><td>0</td><td>0</td>");
     let (org, once) = (hidden(&shown.text, "org"), hidden(&shown.text, "once"));
     let fields = [("org", &*org), ("once", &*once)];
     let test = format!("{page}/test");
@@ -186,7 +196,7 @@ async fn deliveries_are_shown_and_sent_again(#[case] database: Database) {
 
     api.post("/v1/agents").json(json!({ "name": HOSTILE, "type": "ai" })).await.expect(201);
     let all = deliveries(&api, &id, all_are(2, "delivered")).await;
-    pages.open(&page).await.says(200, "<td>2</td><td>0</td>");
+    assert_eq!(totals(&pages.open(&page).await), [2, 0, 0, 0]);
     let list = format!("{page}/deliveries");
     let listed = pages.open(&list).await.says(200, "Delivered (2)");
     let place = |what: &str| listed.text.find(&format!(">{what}</a>")).unwrap();
@@ -236,12 +246,19 @@ async fn failures_are_shown(#[case] database: Database) {
     pages.open(LIST).await.says(200, gone);
     let page = format!("{LIST}/{id}");
     let shown = pages.open(&page).await.says(200, gone);
-    assert!(shown.text.contains("<td>0</td><td>1</td>"), "{}", shown.text);
+    assert_eq!(totals(&shown), [0, 1, 0, 0]);
     assert!(shown.text.contains("<rect class=\"second\""), "{}", shown.text);
     let delivery = format!("{page}/deliveries/{}", text(&all[0]["id"]));
     let listed = pages.open(&format!("{page}/deliveries?status=failed")).await.says(200, "Failed (1)");
     assert!(listed.text.contains(&delivery), "{}", listed.text);
     pages.open(&delivery).await.says(200, "HTTP status 410");
+
+    // An address that is down for a while.
+    receiver.always("/down", Behaviour::Answer(500));
+    let down = made(&api, &receiver.url("/down"), &["agent.created"]).await;
+    agent(&api).await;
+    deliveries(&api, &down, |all| all.len() == 1 && all[0]["attempts"] == 1).await;
+    assert_eq!(totals(&pages.open(&format!("{LIST}/{down}")).await), [0, 0, 1, 0]);
 
     // A test of an address that nobody serves.
     let nowhere = made(&api, "https://kalends.invalid/", &["agent.created"]).await;

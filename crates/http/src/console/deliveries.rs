@@ -21,7 +21,7 @@ use super::{
     frame::{Asked, AskedOf, shell},
     places::{DELIVERIES, DELIVERY, RETRY_DELIVERY, WEBHOOKS, segment},
     shown::{page, refused},
-    webhooks::{TO_LIST, shown, shown_delivery},
+    webhooks::{TO_LIST, shown, shown_delivery, state_of},
 };
 use crate::{
     Service,
@@ -99,6 +99,7 @@ fn statuses(stats: &wire::DeliveryStats, chosen: Option<DeliveryStatus>) -> Vec<
     };
     let all = [None].into_iter().chain(DeliveryStatus::ALL.map(Some));
     let filter = |status: Option<DeliveryStatus>| StatusFilter {
+        state: status.map(state_of),
         name: status.map_or("", DeliveryStatus::as_str),
         count: count(status),
         is_chosen: status == chosen,

@@ -14,9 +14,9 @@ use kalends_notifications::{
 };
 use kalends_time::{CivilDate, Timestamp};
 use kalends_web::{
-    Chart, ChartDay, DeliveryShown, Done, EventChoice, NO_PROBLEMS, NewWebhookForm, Paging, Place, Problems,
+    DeliveryDay, DeliveryShown, DeliveryState, Done, EventChoice, NO_PROBLEMS, NewWebhookForm, Paging, Place, Problems,
     SecretShown, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,
-    WebhookTested, Webhooks,
+    WebhookState, WebhookTested, Webhooks,
 };
 use kalends_wire as wire;
 
@@ -86,18 +86,40 @@ pub(super) fn shown(endpoint: &WebhookEndpoint) -> WebhookShown {
         id: endpoint.id.to_string(),
         url: endpoint.url.as_str().to_owned(),
         events: endpoint.subscription.names(),
-        active: endpoint.active,
-        deactivated: endpoint.deactivated.map(Deactivation::as_str),
+        state: state(endpoint),
         created_at: endpoint.created_at,
         updated_at: endpoint.updated_at,
     }
+}
+
+const fn state(endpoint: &WebhookEndpoint) -> WebhookState {
+    match endpoint.deactivated {
+        _ if endpoint.active => WebhookState::Active,
+        None => WebhookState::SwitchedOff,
+        Some(Deactivation::Gone) => WebhookState::Gone,
+        Some(Deactivation::Failing) => WebhookState::Failing,
+    }
+}
+
+pub(super) const fn state_of(status: DeliveryStatus) -> DeliveryState {
+    match status {
+        DeliveryStatus::Pending => DeliveryState::Waiting,
+        DeliveryStatus::Delivered => DeliveryState::Delivered,
+        DeliveryStatus::Failed => DeliveryState::Failed,
+        DeliveryStatus::Skipped => DeliveryState::Skipped,
+    }
+}
+
+fn shown_day((date, stats): (CivilDate, DeliveryStats)) -> DeliveryDay {
+    let DeliveryStats { pending: waiting, delivered, failed, skipped } = stats;
+    DeliveryDay { date, delivered, failed, waiting, skipped }
 }
 
 pub(super) fn shown_delivery(delivery: &wire::Delivery) -> DeliveryShown {
     DeliveryShown {
         id: delivery.id.to_string(),
         event_type: delivery.event_type.to_string(),
-        status: DeliveryStatus::from(delivery.status).as_str(),
+        state: state_of(delivery.status.into()),
         attempts: delivery.attempts,
         last_attempt_at: delivery.last_attempt_at,
         next_attempt_at: delivery.next_retry_at,
@@ -216,9 +238,7 @@ struct Sent<'a> {
 async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
     let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
-    let day =
-        |(date, stats): (CivilDate, DeliveryStats)| ChartDay { date, first: stats.delivered, second: stats.failed };
-    let days: Vec<_> = days.into_iter().map(day).collect();
+    let days: Vec<_> = days.into_iter().map(shown_day).collect();
     let (version, current) = (endpoint.version.0.to_string(), Typed::current(&endpoint));
     let sent = sent.unwrap_or(Sent { typed: &current, version: None, problems: &NO_PROBLEMS });
     let shown = WebhookPage {
@@ -231,12 +251,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Se
         version: sent.version.unwrap_or(&version),
         given: sent.typed.given(),
         problems: sent.problems,
-        chart: Chart {
-            label: "Delivered and failed deliveries on each of the last seven days. The table below has the numbers.",
-            first: "Delivered",
-            second: "Failed",
-            days: &days,
-        },
+        days: &days,
         newest,
     };
     Ok(shown.html())

@@ -5,9 +5,9 @@ use kalends_time::{CivilDate, Timestamp};
 
 use super::{done, problems, shell};
 use crate::{
-    Chart, ChartDay, Deliveries, DeliveryPage, DeliveryShown, Done, EventChoice, NO_PROBLEMS, NewWebhookForm, Paging,
-    Place, SecretShown, Shell, StatusFilter, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion,
-    WebhookQuestions, WebhookShown, WebhookTested, Webhooks,
+    Deliveries, DeliveryDay, DeliveryPage, DeliveryShown, DeliveryState, Done, EventChoice, NO_PROBLEMS,
+    NewWebhookForm, Paging, Place, SecretShown, Shell, StatusFilter, WEBHOOK_FIELDS, WebhookGiven, WebhookPage,
+    WebhookQuestion, WebhookQuestions, WebhookShown, WebhookState, WebhookTested, Webhooks,
 };
 
 const ID: &str = "whk_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -16,28 +16,27 @@ fn at() -> Timestamp {
     "2026-03-02T08:00:00Z".parse().unwrap()
 }
 
-fn webhook(text: &str, active: bool, deactivated: Option<&'static str>) -> WebhookShown {
+fn webhook(text: &str, state: WebhookState) -> WebhookShown {
     WebhookShown {
         id: ID.to_owned(),
         url: text.to_owned(),
         events: vec!["event.created", "event.updated"],
-        active,
-        deactivated,
+        state,
         created_at: at(),
         updated_at: at(),
     }
 }
 
-fn delivery(status: &'static str) -> DeliveryShown {
-    let was_tried = status != "skipped";
+fn delivery(state: DeliveryState) -> DeliveryShown {
+    let was_tried = state != DeliveryState::Skipped;
     DeliveryShown {
         id: "whd_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(),
         event_type: "event.created".to_owned(),
-        status,
+        state,
         attempts: u32::from(was_tried),
         last_attempt_at: was_tried.then(at),
-        next_attempt_at: (status == "pending").then(at),
-        response_status: (status == "delivered").then_some(204),
+        next_attempt_at: (state == DeliveryState::Waiting).then(at),
+        response_status: (state == DeliveryState::Delivered).then_some(204),
         created_at: at(),
     }
 }
@@ -55,10 +54,10 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
 /// The list, and the forms that make a webhook.
 fn endpoints(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let webhooks = [
-        webhook(text, true, None),
-        webhook(text, false, None),
-        webhook(text, false, Some("gone")),
-        WebhookShown { events: vec!["*"], ..webhook(text, false, Some("failing")) },
+        webhook(text, WebhookState::Active),
+        webhook(text, WebhookState::SwitchedOff),
+        webhook(text, WebhookState::Gone),
+        WebhookShown { events: vec!["*"], ..webhook(text, WebhookState::Failing) },
     ];
     let page = Page { limit: 50, offset: 50 };
     let paging = &Paging { path: "/console/webhooks", filter: Vec::new(), page, total: 132 };
@@ -80,11 +79,16 @@ fn endpoints(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 
 /// One webhook.
 fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
-    let (webhook, off) = (&webhook(text, true, None), &webhook(text, false, Some("gone")));
+    let (webhook, off) = (&webhook(text, WebhookState::Active), &webhook(text, WebhookState::Gone));
     let date = |after: i64| CivilDate::from_days(20_500 + after);
-    let day = |after, first, second| ChartDay { date: date(after), first, second };
-    let days = [day(0, 0, 0), day(1, 120, 3), day(2, 1, 0), day(3, 77, 41), day(4, 0, 9), day(5, 12, 0), day(6, 5, 5)];
-    let chart = Chart { label: text, first: "Delivered", second: "Failed", days: &days };
+    let day = |(after, delivered, failed, waiting, skipped)| DeliveryDay {
+        date: date(after),
+        delivered,
+        failed,
+        waiting,
+        skipped,
+    };
+    let days = [(0, 0, 0, 0, 0), (1, 1_200, 30, 0, 0), (2, 1, 0, 0, 7), (3, 770, 41, 0, 0), (4, 0, 9, 3, 0)].map(day);
     let given = WebhookGiven { url: text, all: false, events: &EVENTS, active: true };
     let shown = WebhookPage {
         shell,
@@ -96,15 +100,14 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         version: text,
         given,
         problems: &NO_PROBLEMS,
-        chart,
+        days: &days,
         newest: None,
     };
-    let empty = [day(0, 0, 0)];
-    let quiet = Chart { days: &empty, ..chart };
-    let seen = WebhookPage { done: Done::default(), may_change: false, may_delete: false, chart: quiet, ..shown };
+    let quiet = &[day((0, 0, 0, 0, 0))];
+    let seen = WebhookPage { done: Done::default(), may_change: false, may_delete: false, days: quiet, ..shown };
     let wrong = &problems(&WEBHOOK_FIELDS, text);
     let asks = WebhookQuestion { shell, asks: WebhookQuestions::Rotate, webhook, once: "once" };
-    let (arrived, lost) = (&delivery("delivered"), &delivery("failed"));
+    let (arrived, lost) = (&delivery(DeliveryState::Delivered), &delivery(DeliveryState::Failed));
     let tested = WebhookTested { shell, id: ID, delivery: arrived, duration_ms: 212, error: None };
     vec![
         ("webhook", shown.html()),
@@ -118,16 +121,21 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 }
 
 fn deliveries(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
-    let all = ["pending", "delivered", "failed", "skipped"].map(delivery);
-    let statuses = ["", "pending", "delivered", "failed", "skipped"].map(|name| StatusFilter {
-        name,
-        count: 17,
-        is_chosen: name == "failed",
-    });
+    let states = [DeliveryState::Waiting, DeliveryState::Delivered, DeliveryState::Failed, DeliveryState::Skipped];
+    let all = states.map(delivery);
+    let failed = StatusFilter { state: Some(DeliveryState::Failed), name: "failed", count: 1_700, is_chosen: true };
+    let everything = StatusFilter { state: None, name: "", count: 1_700, is_chosen: false };
+    let statuses = [everything, failed];
     let page = Page { limit: 50, offset: 50 };
     let paging = &Paging { path: "deliveries", filter: vec![("status", "failed".to_owned())], page, total: 132 };
     let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
-    let list = Deliveries { shell, webhook: &webhook(text, true, None), statuses: &statuses, deliveries: &all, paging };
+    let list = Deliveries {
+        shell,
+        webhook: &webhook(text, WebhookState::Active),
+        statuses: &statuses,
+        deliveries: &all,
+        paging,
+    };
     let [pending, delivered, failed, skipped] = &all;
     let shown = DeliveryPage {
         shell,
