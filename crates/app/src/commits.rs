@@ -199,12 +199,23 @@ impl App {
     /// Commits a change to an organization by an operator's command, with the audit entry of `action`.
     pub(crate) async fn commit_command(
         &self,
+        changes: ChangeSet,
+        action: Action,
+        command: &str,
+    ) -> Result<(), Attempt> {
+        let resource = changes.org.to_string();
+        self.commit_command_about(resource, changes, action, command).await
+    }
+
+    /// [`Self::commit_command`], for a command that changes something else than the organization.
+    pub(crate) async fn commit_command_about(
+        &self,
+        resource: String,
         mut changes: ChangeSet,
         action: Action,
         command: &str,
     ) -> Result<(), Attempt> {
-        let org = changes.org;
-        let subject = Subject { org, agent: None, resource: org.to_string() };
+        let subject = Subject { org: changes.org, agent: None, resource };
         changes.audit = Some(self.audit_entry(action, subject, &By::Command(command), 200, self.now()));
         self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))
     }

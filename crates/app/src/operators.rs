@@ -137,7 +137,8 @@ pub async fn verify_user(app: &Arc<App>, email: &str) -> Result<User, Refusal> {
         }
         let proved = user.proved(app.now());
         let changes = app.changes_of(&user, proved.clone()).await?;
-        unless_taken(app.commit_command(changes, Action::UserUpdate, "user verify").await)?;
+        let resource = user.id.to_string();
+        unless_taken(app.commit_command_about(resource, changes, Action::UserUpdate, "user verify").await)?;
         Ok(proved)
     })
     .await
@@ -166,7 +167,8 @@ pub async fn reset_password(app: &Arc<App>, email: &str) -> Result<PasswordLink,
         let reset = UserToken::issue(&token, TokenPurpose::Password, user.id, app.now());
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::PutUserToken(reset));
-        app.commit_command(changes, Action::UserUpdate, "user reset-password").await?;
+        let resource = user.id.to_string();
+        app.commit_command_about(resource, changes, Action::UserUpdate, "user reset-password").await?;
         let url = letters::reset_page(&app.parts.settings.console_url, &token);
         Ok(PasswordLink { user, url, expires_at: reset.expires_at })
     })
@@ -186,7 +188,8 @@ pub async fn remove_second_factor(app: &Arc<App>, email: &str) -> Result<User, R
         }
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::RemoveSecondFactor(user.id));
-        app.commit_command(changes, Action::AuthSecondFactorOff, "user remove-second-factor").await?;
+        let (resource, action) = (user.id.to_string(), Action::AuthSecondFactorOff);
+        app.commit_command_about(resource, changes, action, "user remove-second-factor").await?;
         Ok(user)
     })
     .await;

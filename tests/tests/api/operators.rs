@@ -300,12 +300,15 @@ async fn users_are_helped_where_mail_does_not_work(#[case] database: Database) {
         let failed = server.cli(command).await.failed();
         assert!(failed.stderr.contains("is not the address of a user"), "{failed:#?}");
     }
-    for (action, command) in
-        [("user.update", "user verify"), ("user.update", "user reset-password"), ("key.regenerate", "org new-key")]
-    {
+    for (action, command, resource) in [
+        ("user.update", "user verify", &ada.user),
+        ("user.update", "user reset-password", &ada.user),
+        ("key.regenerate", "org new-key", &ada.org),
+    ] {
         let log = session.get("/v1/audit-log").query(&[("action", action)]).await.expect(200);
         let entries = log.data();
         let found: Vec<_> = entries.iter().filter(|entry| entry["path"] == command).collect();
         assert_eq!((found.len(), &found[0]["method"]), (1, &json!("CLI")), "{command}");
+        assert_eq!(&found[0]["resource"], resource, "{command}");
     }
 }

@@ -292,6 +292,7 @@ async fn the_operator_removes_a_second_factor(#[case] database: Database) {
     let session = server.client(signed_in["token"].as_str().unwrap());
     let log = session.get("/v1/audit-log?action=auth.second_factor_off").await.expect(200).data();
     assert_eq!((log.len(), &log[0]["method"]), (1, &json!("CLI")));
+    assert_eq!(log[0]["resource"], ada.user);
 }
 
 /// Sets the password with a link of the operator.
