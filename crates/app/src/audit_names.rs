@@ -1,5 +1,7 @@
 //! Names for what the audit log identifies.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use kalends_accounts::{KeyView, Principal};
 use kalends_calendars::{Agent, ports::AgentFilter};
 use kalends_kernel::{AgentId, KeyId, LIMIT_MAX, Page, UserId};
@@ -13,11 +15,23 @@ pub struct AuditNames {
     pub agents: Vec<(AgentId, String)>,
     /// The keys in force, the oldest first.
     pub keys: Vec<KeyView>,
-    /// The members with their addresses, the longest member first.
-    pub members: Vec<(UserId, String)>,
+    members: Vec<(UserId, String)>,
+    /// The addresses of the members by the first characters of their identifiers.
+    emails: BTreeMap<String, String>,
 }
 
 impl AuditNames {
+    /// The names of these agents, keys and members. Members have their addresses.
+    pub fn new(agents: Vec<(AgentId, String)>, keys: Vec<KeyView>, members: Vec<(UserId, String)>) -> Self {
+        let emails = members.iter().map(|(user, email)| (Principal::user_prefix(*user), email.clone())).collect();
+        Self { agents, keys, members, emails }
+    }
+
+    /// The members with their addresses, the longest member first.
+    pub fn members(&self) -> &[(UserId, String)] {
+        &self.members
+    }
+
     /// The name of the agent.
     pub fn agent(&self, id: AgentId) -> Option<&str> {
         self.agents.iter().find(|(agent, _)| *agent == id).map(|(_, name)| name.as_str())
@@ -40,8 +54,7 @@ impl AuditNames {
 
     /// The address of the member that an entry names by the first characters of the identifier.
     pub fn member_of(&self, prefix: &str) -> Option<&str> {
-        let named = self.members.iter().find(|(user, _)| Principal::user_prefix(*user) == prefix);
-        named.map(|(_, email)| email.as_str())
+        self.emails.get(prefix).map(String::as_str)
     }
 }
 
@@ -51,24 +64,48 @@ impl App {
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
     pub async fn audit_names(&self, actor: &Actor, agents: &[AgentId]) -> Result<AuditNames, Refusal> {
-        actor.for_organization()?;
+        let mut names = self.audit_members(actor).await?;
         let (store, org) = (&self.parts.store, actor.org());
         let oldest = store.list_agents(org, AgentFilter::default(), Page { limit: LIMIT_MAX, offset: 0 }).await?;
         let named = |agent: Agent| (agent.id, agent.name);
-        let mut names = AuditNames {
-            agents: oldest.data.into_iter().map(named).collect(),
-            keys: store.keys_in_force(org).await?,
-            members: Vec::new(),
-        };
-        for agent in agents {
-            if names.agent(*agent).is_none()
-                && let Some(found) = store.find_agent(org, *agent).await?
+        names.agents = oldest.data.into_iter().map(named).collect();
+        names.keys = store.keys_in_force(org).await?;
+        // Many entries are about the same agent.
+        let asked: BTreeSet<_> = agents.iter().copied().collect();
+        for agent in asked {
+            if names.agent(agent).is_none()
+                && let Some(found) = store.find_agent(org, agent).await?
             {
                 names.agents.push(named(found));
             }
         }
-        let members = store.members_of(org).await?;
-        names.members = members.into_iter().map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect();
         Ok(names)
+    }
+
+    /// [`Self::audit_names`] of the members only.
+    ///
+    /// # Errors
+    /// As [`Self::audit_names`].
+    pub async fn audit_members(&self, actor: &Actor) -> Result<AuditNames, Refusal> {
+        actor.for_organization()?;
+        let members = self.parts.store.members_of(actor.org()).await?;
+        let members = members.into_iter().map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect();
+        Ok(AuditNames::new(Vec::new(), Vec::new(), members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_found_by_identifier_and_by_its_first_characters() {
+        let (ada, ben) = (UserId::from_bytes([1; 16]), UserId::from_bytes([2; 16]));
+        let members = vec![(ada, "ada@example.com".to_owned())];
+        let names = AuditNames::new(Vec::new(), Vec::new(), members.clone());
+        assert_eq!(names.members(), members);
+        assert_eq!((names.member(ada), names.member(ben)), (Some("ada@example.com"), None));
+        assert_eq!(names.member_of(&Principal::user_prefix(ada)), Some("ada@example.com"));
+        assert_eq!(names.member_of(&Principal::user_prefix(ben)), None);
     }
 }

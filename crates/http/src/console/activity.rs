@@ -154,7 +154,7 @@ async fn render(
 /// The keys in force and the members, each with the first characters that entries have of it.
 fn actors(names: &AuditNames) -> Vec<(String, String)> {
     let keys = names.keys.iter().take(KEYS_OFFERED).map(|key| key.prefix.clone());
-    let users = names.members.iter().map(|(user, _)| Principal::user_prefix(*user));
+    let users = names.members().iter().map(|(user, _)| Principal::user_prefix(*user));
     keys.chain(users).map(|prefix| (prefix.clone(), user_or_key(&prefix, names))).collect()
 }
 
@@ -202,7 +202,7 @@ async fn file(app: Service, caller: Caller, asked: AskedOf<Filter>) -> Result<Re
 /// The newest entries that the filter admits, at most [`ACTIVITY_FILE_MAX`]. A row has no name of anything that users
 /// can make long except an address, so the file has at most about 5 MB.
 async fn written(app: &App, caller: &Actor, filter: &Filter) -> Result<String, Refusal> {
-    let names = app.audit_names(caller, &[]).await?;
+    let names = app.audit_members(caller).await?;
     let mut text = String::new();
     csv_row(&mut text, &COLUMNS);
     let mut cursor = String::new();

@@ -99,6 +99,9 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
             return format!("Your plan's limit of keys of agents is {limit}. Revoke one that is no longer used.");
         }
+        Refusal::LimitReached { metric, limit, .. } => {
+            return format!("{}: the limit of {limit} is reached. {}", metric.title(), metric.at_limit());
+        }
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
@@ -111,10 +114,15 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
 
 /// A message of the API as a sentence.
 fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if message.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
+    capitalized(message) + end
+}
+
+/// The text with a capital letter at its beginning.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
 }
 
 /// What a form that was refused shows: its problems, and the error for [`because_of`]. `known` are the names of its fields.
@@ -220,6 +228,20 @@ pub(crate) fn consent(app: &App, provider: &str, begun: ConsentBegun) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_limit_has_words_for_people() {
+        for metric in Metric::ALL {
+            let said = reason(&Refusal::LimitReached { metric, limit: 7, retry_after: 60 });
+            assert!(said.contains('7') && said.ends_with('.'), "{said}");
+            assert!(!said.contains('_'), "{said}");
+        }
+        let said = reason(&Refusal::LimitReached { metric: Metric::Agents, limit: 7, retry_after: 60 });
+        assert_eq!(
+            said,
+            "Agents: the limit of 7 is reached. No agent can be created until another one is decommissioned."
+        );
+    }
 
     #[test]
     fn messages_become_sentences() {

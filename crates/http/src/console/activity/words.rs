@@ -5,6 +5,8 @@ use kalends_app::AuditNames;
 use kalends_kernel::{AgentId, CalendarId, KeyId, UserId};
 use kalends_wire::AuditEntry;
 
+use crate::console::shown::capitalized;
+
 /// Stands for the changed resource in [`Action::phrase`].
 const SUBJECT: &str = "{}";
 
@@ -30,10 +32,7 @@ fn phrase(entry: &AuditEntry) -> &'static str {
 
 /// The title of an action among others, such as "Created the agent …".
 pub(super) fn option_of(action: Action) -> String {
-    let phrase = action.phrase().replace(SUBJECT, "…");
-    let mut letters = phrase.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    first + letters.as_str()
+    capitalized(&action.phrase().replace(SUBJECT, "…"))
 }
 
 /// The actor, as the subject of a sentence.
@@ -145,15 +144,12 @@ mod tests {
             last_used_on: None,
         };
         let other = |byte| KeyId::from_bytes([byte; 16]);
-        AuditNames {
-            agents: vec![(agent(), "Ada".to_owned())],
-            keys: vec![
-                key(other(4), ORG_KEY, None, None),
-                key(laptop(), AGENT_KEY, Some(agent()), Some("laptop")),
-                key(other(5), PLAIN_KEY, Some(AgentId::from_bytes([9; 16])), None),
-            ],
-            members: vec![(user(), EMAIL.to_owned())],
-        }
+        let keys = vec![
+            key(other(4), ORG_KEY, None, None),
+            key(laptop(), AGENT_KEY, Some(agent()), Some("laptop")),
+            key(other(5), PLAIN_KEY, Some(AgentId::from_bytes([9; 16])), None),
+        ];
+        AuditNames::new(vec![(agent(), "Ada".to_owned())], keys, vec![(user(), EMAIL.to_owned())])
     }
 
     fn entry(action: Action, actor: Option<&str>, resource: &str) -> AuditEntry {
@@ -216,6 +212,13 @@ mod tests {
         let claimed = AuditEntry { method: "AUTO".to_owned(), ..by(Action::OrgUpdate, "org_x") };
         assert_eq!(said(&claimed), format!("The server, for {EMAIL}, changed the organization."));
         assert_eq!(actor_in_file(&claimed, &names()), EMAIL);
+    }
+
+    #[test]
+    fn an_operator_helps_a_user() {
+        let off = entry(Action::AuthSecondFactorOff, None, &user().to_string());
+        let by_command = AuditEntry { method: "CLI".to_owned(), ..off };
+        assert_eq!(said(&by_command), format!("An operator turned off the second factor of {EMAIL}."));
     }
 
     #[test]
