@@ -26,6 +26,8 @@ pub enum Limited {
     PublicSignUps,
     /// Exports of an organization.
     Exports,
+    /// Files of the audit log of an organization.
+    AuditFiles,
     /// Feedback of an organization.
     Feedback,
     /// Claims on one address, by any user.
@@ -77,6 +79,7 @@ impl Limited {
         match self {
             Self::SignUps | Self::PublicSignUps | Self::Exports | Self::SecondFactor => 10,
             Self::Feedback => 25,
+            Self::AuditFiles => 30,
             Self::ClaimsOn | Self::Resets | Self::Proofs => 5,
             Self::ClaimsOf => 20,
             Self::Mail(count) | Self::MailTo(count) => count,
@@ -88,6 +91,7 @@ impl Limited {
             Self::SignUps
             | Self::PublicSignUps
             | Self::Exports
+            | Self::AuditFiles
             | Self::ClaimsOn
             | Self::ClaimsOf
             | Self::Resets
@@ -105,6 +109,7 @@ impl Limited {
             Self::SignUps => "sign-ups",
             Self::PublicSignUps => "public sign-ups",
             Self::Exports => "exports",
+            Self::AuditFiles => "audit files",
             Self::Feedback => "feedback",
             Self::ClaimsOn => "claims on",
             Self::ClaimsOf => "claims of",
@@ -124,6 +129,7 @@ impl fmt::Display for Limited {
         let what = match self {
             Self::SignUps | Self::PublicSignUps => "sign-ups",
             Self::Exports => "exports",
+            Self::AuditFiles => "files of the audit log",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
@@ -141,7 +147,7 @@ impl fmt::Display for Limited {
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
             Self::ClaimsOf | Self::Proofs | Self::SecondFactor => f.write_str(" to one user"),
-            Self::Exports | Self::Feedback => Ok(()),
+            Self::Exports | Self::AuditFiles | Self::Feedback => Ok(()),
         }
     }
 }
@@ -237,6 +243,11 @@ impl Allowance {
     /// Exports of an organization.
     pub fn exports(org: OrgId) -> Self {
         Self::new(Limited::Exports, org.uuid().as_bytes(), Some(org))
+    }
+
+    /// Files of the audit log of an organization.
+    pub fn audit_files(org: OrgId) -> Self {
+        Self::new(Limited::AuditFiles, org.uuid().as_bytes(), Some(org))
     }
 
     /// Feedback of an organization.
@@ -341,12 +352,13 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 11] {
+    fn all() -> [Allowance; 12] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
             sign_ups("ada@gmail.com", Some("203.0.113.7")),
             Allowance::exports(org()),
+            Allowance::audit_files(org()),
             Allowance::feedback(org()),
             Allowance::claims_on(&ada),
             Allowance::claims_of(UserId::from_bytes([7; 16])),
@@ -382,6 +394,7 @@ mod tests {
                 "10 sign-ups an hour are allowed with addresses of one mail domain",
                 "10 sign-ups an hour are allowed from one network with addresses of one mail provider",
                 "10 exports an hour are allowed",
+                "30 files of the audit log an hour are allowed",
                 "25 pieces of feedback a UTC day are allowed",
                 "5 claims an hour are allowed on one address",
                 "20 claims an hour are allowed to one user",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_accounts::{KeyView, Principal};
+use kalends_accounts::{Allowance, KeyView, Principal};
 use kalends_calendars::{Agent, ports::AgentFilter};
 use kalends_kernel::{AgentId, KeyId, LIMIT_MAX, Page, UserId};
 
@@ -80,6 +80,14 @@ impl App {
             }
         }
         Ok(names)
+    }
+
+    /// Takes one of the files of the audit log that the organization may have in an hour.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`] if there were too many.
+    pub async fn allow_audit_file(&self, actor: &Actor) -> Result<(), Refusal> {
+        self.allow(&Allowance::audit_files(actor.org())).await
     }
 
     /// [`Self::audit_names`] of the members only.

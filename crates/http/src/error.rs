@@ -455,7 +455,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
-            Limited::Exports => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),
+            Limited::Exports | Limited::AuditFiles => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),
             Limited::Feedback => coded(ErrorType::QuotaExceeded, ErrorCode::FeedbackLimit),
         },
         Refusal::NotFound { missing, .. } => coded(

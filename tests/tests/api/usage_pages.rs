@@ -1,5 +1,6 @@
 //! The page of what was used, and what the plan allows.
 
+use chrono::{Datelike as _, Utc};
 use kalends_e2e::{Database, Server};
 use rstest::rstest;
 use rstest_reuse::apply;
@@ -15,6 +16,13 @@ use crate::{
 const ADA: &str = "ada@example.com";
 const PAGE: &str = "/console/usage";
 
+/// The seconds from now to the middle of a month, so that no month ends during a test.
+fn to_the_middle_of_a_month() -> String {
+    let day = i64::from(Utc::now().day());
+    let days = if day <= 15 { 15 - day } else { 45 - day };
+    (days * 86_400).to_string()
+}
+
 async fn limit(server: &Server, org: &str, limits: &str) {
     server.cli(&["org", "set-plan", org, "free", "--limits", limits]).await.succeeded();
 }
@@ -22,7 +30,8 @@ async fn limit(server: &Server, org: &str, limits: &str) {
 #[apply(on_both)]
 #[tokio::test]
 async fn limits_are_shown_with_their_use(#[case] database: Database) {
-    let server = Server::start(database).await;
+    let variables = [("KALENDS_CLOCK_OFFSET_SECONDS", &*to_the_middle_of_a_month())];
+    let server = Server::start_with(database, &variables).await;
     let ada = Human::sign_up(&server, ADA).await;
     limit(&server, &ada.org, r#"{"agents":5,"calendars":1,"api_calls":5,"rate_per_second":null}"#).await;
     let mut pages = Pages::new(&server);
@@ -52,7 +61,7 @@ async fn limits_are_shown_with_their_use(#[case] database: Database) {
         ] {
             assert!(page.text.contains(text), "no {text} in {}", page.text);
         }
-        assert_eq!(page.text.matches("class=\"bars\"").count(), 1, "nothing else was used: {}", page.text);
+        assert_eq!(page.text.matches("class=\"chart\"").count(), 1, "nothing else was used: {}", page.text);
     }
 
     limit(&server, &ada.org, r#"{"agents":2,"calendars":null}"#).await;
