@@ -30,8 +30,8 @@ async fn limit(server: &Server, org: &str, limits: &str) {
 #[apply(on_both)]
 #[tokio::test]
 async fn limits_are_shown_with_their_use(#[case] database: Database) {
-    let variables = [("KALENDS_CLOCK_OFFSET_SECONDS", &*to_the_middle_of_a_month())];
-    let server = Server::start_with(database, &variables).await;
+    let offset = to_the_middle_of_a_month();
+    let server = Server::start_with(database, &[("KALENDS_CLOCK_OFFSET_SECONDS", &offset)]).await;
     let ada = Human::sign_up(&server, ADA).await;
     limit(&server, &ada.org, r#"{"agents":5,"calendars":1,"api_calls":5,"rate_per_second":null}"#).await;
     let mut pages = Pages::new(&server);

@@ -2,23 +2,24 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry, AuditSearch, ports::AuditLog};
-use kalends_kernel::{OrgId, StoreError};
+use kalends_kernel::{AgentId, OrgId, StoreError};
 use kalends_plans::Plan;
 use kalends_time::Timestamp;
+use uuid::Uuid;
 
 use crate::{SqliteStore, error::store_error, rows::AuditRow};
 
 #[async_trait]
 impl AuditLog for SqliteStore {
     async fn audit_page(&self, org: OrgId, search: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
+        if let Some(agent) = search.agent {
+            return self.audit_page_of(org, agent, search).await;
+        }
         let org_id = org.uuid();
         let from = search.range.from.map_or(i64::MIN, Timestamp::as_micros);
         let to = search.range.to.as_micros();
         let (action, prefix) = (search.action.map(Action::as_str), search.actor_key_prefix.as_deref());
-        let agent = search.agent.map(|agent| agent.uuid());
-        // Without a cursor, the page starts at the newest entry.
-        let (after_at, after_id) =
-            search.after.map_or((i64::MAX, uuid::Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
+        let (after_at, after_id) = after(search);
         let rows = sqlx::query_as!(
             AuditRow,
             "select id, action, actor_key_prefix, agent_id, resource, ip, status, method, path, duration_us, request_id,
@@ -26,8 +27,7 @@ impl AuditLog for SqliteStore {
              from audit_log
              where org_id = ?1 and created_at >= ?2 and created_at < ?3 and (created_at, id) < (?4, ?5)
                 and (?6 is null or action = ?6) and (?7 is null or actor_key_prefix = ?7)
-                and (?8 is null or agent_id = ?8)
-             order by created_at desc, id desc limit ?9",
+             order by created_at desc, id desc limit ?8",
             org_id,
             from,
             to,
@@ -35,7 +35,6 @@ impl AuditLog for SqliteStore {
             after_id,
             action,
             prefix,
-            agent,
             search.limit
         )
         .fetch_all(self.readers())
@@ -58,5 +57,49 @@ impl AuditLog for SqliteStore {
         .execute(&mut writing.connection)
         .await;
         writing.done(purged).await
+    }
+}
+
+/// The place of the cursor. Without one, the page starts at the newest entry.
+fn after(search: &AuditSearch) -> (i64, Uuid) {
+    search.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()))
+}
+
+impl SqliteStore {
+    /// A page of the entries about one agent. Only a query of its own can use the index of agents.
+    async fn audit_page_of(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        search: &AuditSearch,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let (org_id, agent_id) = (org.uuid(), agent.uuid());
+        let from = search.range.from.map_or(i64::MIN, Timestamp::as_micros);
+        let to = search.range.to.as_micros();
+        let (action, prefix) = (search.action.map(Action::as_str), search.actor_key_prefix.as_deref());
+        let (after_at, after_id) = after(search);
+        let rows = sqlx::query_as!(
+            AuditRow,
+            "select id, action, actor_key_prefix, agent_id, resource, ip, status, method, path, duration_us, request_id,
+                created_at
+             from audit_log
+             where org_id = ?1 and agent_id = ?2 and created_at >= ?3 and created_at < ?4
+                and (created_at, id) < (?5, ?6)
+                and (?7 is null or action = ?7) and (?8 is null or actor_key_prefix = ?8)
+             order by created_at desc, id desc limit ?9",
+            org_id,
+            agent_id,
+            from,
+            to,
+            after_at,
+            after_id,
+            action,
+            prefix,
+            search.limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(|row| row.into_domain(org)).collect()
     }
 }
