@@ -242,3 +242,15 @@ async fn the_hot_reads_use_their_indexes() {
         assert!(plan.contains("USING INDEX events_by_end"), "{plan}");
     }
 }
+
+#[tokio::test]
+async fn the_log_of_an_agent_is_read_by_its_index() {
+    let plan = plan_of(&["from audit_log", "agent_id = ?2"]).await;
+    assert!(plan.contains("audit_log_by_agent") && !plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[tokio::test]
+async fn the_newest_deliveries_are_read_from_their_end() {
+    let plan = plan_of(&["from webhook_deliveries", "order by id desc limit ?4 offset ?5"]).await;
+    assert!(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "{plan}");
+}
