@@ -1,7 +1,7 @@
 //! The busy times of connected human calendars, as far as an availability query needs them.
 
 use kalends_availability::BusySet;
-use kalends_bridge::{HumanBusy, HumanTime};
+use kalends_bridge::{AvailabilityState, HumanBusy, HumanTime};
 use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
@@ -20,6 +20,15 @@ pub(crate) struct Humans {
     allow_stale: bool,
 }
 
+/// What is known of the busy times of human calendars.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HumanBusyTimes {
+    /// The busy times, each with a calendar of ours for which it counts.
+    pub busy: Vec<(CalendarId, Span)>,
+    /// Whether all of it is known and fresh: [`AvailabilityState::Complete`].
+    pub is_complete: bool,
+}
+
 impl App {
     /// The known busy times in `window` of the human calendars that count for each of the calendars. Like an
     /// explanation of an availability, they reveal neither titles nor which human calendar is busy. Calendars that the
@@ -32,7 +41,7 @@ impl App {
         actor: &Actor,
         calendars: &[CalendarId],
         window: Span,
-    ) -> Result<Vec<(CalendarId, Span)>, Refusal> {
+    ) -> Result<HumanBusyTimes, Refusal> {
         let mut sources = self.parts.store.sources_of_calendars(actor.org(), calendars).await?;
         sources.retain(|source| actor.for_agent(source.agent).is_ok());
         let seen = self.humans_of(actor.org(), &sources).await?;
@@ -42,7 +51,8 @@ impl App {
             let known = humans.busy(calendar, window).unwrap_or_default();
             busy.extend(known.spans().iter().map(|span| (calendar, *span)));
         }
-        Ok(busy)
+        let is_complete = humans.know(window).state == AvailabilityState::Complete;
+        Ok(HumanBusyTimes { busy, is_complete })
     }
 
     /// The human calendars that count for the calendars, in a deterministic order.

@@ -114,6 +114,7 @@ pub use event_path::EventPath;
 pub use export::{Export, ExportBroken};
 pub use feed_cache::Feed;
 pub use feeds::FeedAnswer;
+pub use human::HumanBusyTimes;
 pub use idempotency::Repeater;
 pub use keys::KeysInForce;
 pub use local::LocalZones;

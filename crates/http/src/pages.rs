@@ -216,7 +216,7 @@ pub(crate) fn mailed_code(typed: &str) -> String {
 }
 
 /// The fields of a form.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {

@@ -24,8 +24,8 @@ pub enum Next<'a> {
 const BELOW: &str = "/console/";
 /// What the paths begin with on which a user signs in, up and out.
 const ENTRY: &str = "/console/sign-";
-/// The maximum length of the path and query of a page, in bytes.
-const MAX: usize = 500;
+/// The maximum length of the path and query of a page, in bytes. The calendar names up to 20 calendars in its address.
+const MAX: usize = 1_500;
 
 impl<'a> Next<'a> {
     /// Every page with a text of its own for those who sign in.
@@ -116,6 +116,13 @@ mod tests {
     #[test]
     fn a_long_address_is_not_kept() {
         assert_eq!(Next::of(&format!("/console/{}", "a".repeat(MAX))), Next::Home);
+    }
+
+    #[test]
+    fn the_address_of_many_calendars_is_kept() {
+        let calendars = "&cal=cal_01jn8r7d2xe9tvn4a6k8m0pqrs".repeat(20);
+        let address = format!("/console/calendar?view=week&date=2026-03-02&tz=Europe/Berlin{calendars}");
+        assert_eq!(Next::of(&address), Next::Page(&address));
     }
 
     #[test]

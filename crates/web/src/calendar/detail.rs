@@ -78,7 +78,7 @@ impl EventDetail {
         matches!(self.kind, Some(EventKind::Hold(_)))
     }
 
-    fn status(&self, now: Timestamp) -> String {
+    pub(crate) fn status(&self, now: Timestamp) -> String {
         match self.kind {
             None => "Cancelled".to_owned(),
             Some(EventKind::Tentative) => "Tentative".to_owned(),
@@ -104,7 +104,8 @@ impl EventDetail {
         address(&self.id, form, self.zone)
     }
 
-    fn repeats(&self) -> Option<String> {
+    /// The rule, if it is a whole series.
+    pub(crate) fn repeats(&self) -> Option<String> {
         match &self.series {
             SeriesPart::Series(rule, zone) => Some(format!("{rule}, in {zone}")),
             SeriesPart::Once | SeriesPart::Occurrence(_) => None,
@@ -125,8 +126,12 @@ pub struct EventPage<'a> {
     pub shell: &'a Shell,
     /// What a form did.
     pub done: Done,
+    /// The random key of the form that ends a hold.
+    pub once: &'a str,
     /// Whether the user may change events.
     pub may_change: bool,
+    /// Whether the user may confirm and release holds.
+    pub may_end_holds: bool,
     /// The event.
     pub event: &'a EventDetail,
     /// The current time.
@@ -141,6 +146,10 @@ impl EventPage<'_> {
     fn is_changeable(&self) -> bool {
         self.may_change && self.event.is_changeable()
     }
+
+    fn is_endable(&self) -> bool {
+        self.may_end_holds && self.event.is_hold()
+    }
 }
 
 /// The question whether to cancel an event.
@@ -149,8 +158,12 @@ impl EventPage<'_> {
 pub struct CancelEvent<'a> {
     /// The frame.
     pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
     /// The event.
     pub event: &'a EventDetail,
+    /// Whether the attendees get an email.
+    pub sends: bool,
     /// The occurrences that were chosen, as the API names them.
     pub scope: &'a str,
     /// What is wrong with the form.

@@ -16,6 +16,8 @@ use crate::link::with;
 const COLUMNS_OF_WEEK: usize = 3;
 /// The events of a day that a month shows.
 const ENTRIES_OF_MONTH: usize = 3;
+/// The events that a week or a day shows above the hours of a day.
+const STRIP_MAX: usize = 20;
 
 /// An event on a day.
 pub(crate) struct Entry {
@@ -117,7 +119,7 @@ impl Days<'_> {
         };
         seen.note = day.change();
         seen.rows = day.rows();
-        let parts = self.events.iter().filter_map(|event| Some((*event, part(event, &day)?)));
+        let mut parts = self.events.iter().filter_map(|event| Some((*event, part(event, &day)?)));
         match view {
             View::Week | View::Day => {
                 seen.axis = day.hours(zone, second);
@@ -125,9 +127,9 @@ impl Days<'_> {
             }
             View::List => seen.strip = parts.map(|(event, _)| self.entry(event, &day, String::new())).collect(),
             View::Month => {
-                seen.strip = parts.map(|(event, _)| self.entry(event, &day, String::new())).collect();
-                seen.more = seen.strip.len().saturating_sub(ENTRIES_OF_MONTH);
-                seen.strip.truncate(ENTRIES_OF_MONTH);
+                let first = parts.by_ref().take(ENTRIES_OF_MONTH);
+                seen.strip = first.map(|(event, _)| self.entry(event, &day, String::new())).collect();
+                seen.more = parts.count();
                 seen.more_href.clone_from(&seen.href);
             }
         }
@@ -139,7 +141,10 @@ impl Days<'_> {
         let (mut timed, mut rows) = (Vec::new(), Vec::new());
         for (event, part) in parts {
             match part {
-                Part::Whole => seen.strip.push(self.entry(event, day, String::new())),
+                Part::Whole if seen.strip.len() < STRIP_MAX => {
+                    seen.strip.push(self.entry(event, day, String::new()));
+                }
+                Part::Whole => seen.more += 1,
                 Part::Rows(range) => {
                     timed.push(event);
                     rows.push(range);
@@ -153,7 +158,7 @@ impl Days<'_> {
         let arranged = arrange(&rows, most);
         let placed = arranged.places.iter().filter_map(|place| Some((*timed.get(place.index)?, classes(place))));
         seen.timed = placed.map(|(event, place)| self.entry(event, day, place)).collect();
-        seen.more = arranged.hidden.len();
+        seen.more += arranged.hidden.len();
         seen.more_href = self.viewed.href(elsewhere, seen.date);
     }
 
@@ -288,6 +293,20 @@ mod tests {
         assert_eq!((full.strip.len(), full.more, full.is_today), (3, 2, true));
         assert!(full.more_href.contains("view=day&date=2026-03-04"), "{}", full.more_href);
         assert_eq!((days.len(), days.iter().filter(|day| day.is_outside).count()), (42, 11));
+    }
+
+    #[test]
+    fn only_some_events_are_above_the_hours() {
+        let dates = Some(("2026-03-04".parse().unwrap(), "2026-03-04".parse().unwrap()));
+        let whole = EventInView { dates, ..event("fair", "2026-03-04T00:00:00Z", "2026-03-05T00:00:00Z") };
+        let events = vec![whole; 25];
+        let week = seen(View::Week, "2026-03-04", "UTC", &events);
+        assert_eq!((week[2].strip.len(), week[2].more), (20, 5));
+        assert!(week[2].more_href.contains("view=day&date=2026-03-04"));
+        let day = seen(View::Day, "2026-03-04", "UTC", &events);
+        assert_eq!((day[0].strip.len(), day[0].more), (20, 5));
+        assert!(day[0].more_href.contains("view=list&date=2026-03-04"));
+        assert_eq!(seen(View::List, "2026-03-04", "UTC", &events)[2].strip.len(), 25);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The forms that create and change an event.
 
 use askama::Template;
-use kalends_time::Zone;
+use kalends_time::{Timestamp, Zone};
 
 use super::{detail::EventDetail, fields::EventGiven};
 use crate::{english::in_english, field::Choice, problems::Problems, shell::Shell};
@@ -30,10 +30,20 @@ pub struct NewEventForm<'a> {
 pub struct EditEventForm<'a> {
     /// The frame.
     pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
     /// The event.
     pub event: &'a EventDetail,
+    /// The version that the form changes.
+    pub version: &'a str,
     /// What the form contains: the fields of the event, or what was typed.
     pub given: EventGiven<'a>,
+    /// The fields of the event in that version, from which what is typed differs.
+    pub was: EventGiven<'a>,
+    /// Whether the event has changed since the form was opened, so that its current state is shown too.
+    pub is_stale: bool,
+    /// The current time.
+    pub now: Timestamp,
     /// What is wrong with it.
     pub problems: &'a Problems,
 }
@@ -41,6 +51,10 @@ pub struct EditEventForm<'a> {
 impl EditEventForm<'_> {
     fn is_hold(&self) -> bool {
         self.event.is_hold()
+    }
+
+    fn status(&self) -> String {
+        self.event.status(self.now)
     }
 }
 

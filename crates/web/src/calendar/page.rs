@@ -21,7 +21,7 @@ use crate::{
 /// The largest number of calendars that are shown at once.
 pub const CALENDARS_MAX: usize = 20;
 /// The largest number of events that are shown at once.
-pub const EVENTS_MAX: u32 = 1_000;
+pub const EVENTS_MAX: usize = 1_000;
 
 /// A calendar to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub struct CalendarPage<'a> {
     pub is_cut: bool,
     /// The names of calendars that have too many events to be read.
     pub overfull: &'a [String],
+    /// Whether busy times of connected calendars are unknown or old.
+    pub is_out_of_date: bool,
     /// The current time.
     pub now: Timestamp,
 }
@@ -177,10 +179,13 @@ impl CalendarPage<'_> {
             ));
         }
         for name in self.overfull {
-            notices.push(format!("{name} has too many events here to be read. Choose a shorter time."));
+            notices.push(format!("{name} has too many events here to read them all. Choose a shorter time."));
+        }
+        if self.is_out_of_date {
+            notices.push("Some connected calendars are not up to date, so busy times may be missing.".to_owned());
         }
         if self.has_more_calendars {
-            notices.push(format!("Only the first {} calendars can be chosen here.", self.calendars.len()));
+            notices.push(format!("Only the oldest {} calendars can be chosen here.", self.calendars.len()));
         }
         let chosen = self.calendars.iter().filter(|calendar| calendar.is_chosen).count();
         if chosen == CALENDARS_MAX {

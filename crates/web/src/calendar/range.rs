@@ -6,6 +6,7 @@ use kalends_i18n::Translator;
 use kalends_kernel::EARLIEST_TIME;
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
+use super::event::EventInView;
 use crate::{link::with, shell::Place};
 
 /// A way to show events.
@@ -109,6 +110,15 @@ impl Viewed {
         span.clip(Span::new(EARLIEST_TIME, Timestamp::HORIZON).ok()?)
     }
 
+    /// Whether an event is on one of these days.
+    pub fn shows(&self, event: &EventInView) -> bool {
+        let (first, after) = self.bounds();
+        match event.dates {
+            Some((from, to)) => from < after && first <= to,
+            None => self.span(self.zone).is_some_and(|span| span.overlaps(event.span)),
+        }
+    }
+
     /// The name of the days.
     pub(crate) fn label(&self) -> String {
         let words = Translator::english();
@@ -165,6 +175,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::calendar::event::EventKind;
 
     fn viewed(view: View, date: &str) -> Viewed {
         let (zone, second) = ("Europe/Berlin".parse().unwrap(), "Asia/Tokyo".parse().ok());
@@ -201,6 +212,31 @@ mod tests {
     fn views_are_found_by_their_names() {
         assert!(View::ALL.into_iter().all(|view| View::from_name(view.as_str()) == Some(view)));
         assert_eq!(View::from_name("year"), None);
+    }
+
+    #[rstest]
+    #[case::on_it("2026-03-05T22:00:00Z", "2026-03-05T23:00:00Z", None, true)]
+    #[case::over_midnight("2026-03-04T22:00:00Z", "2026-03-05T00:00:00Z", None, true)]
+    #[case::the_day_before("2026-03-04T22:00:00Z", "2026-03-04T23:00:00Z", None, false)]
+    #[case::the_day_after("2026-03-05T23:00:00Z", "2026-03-06T01:00:00Z", None, false)]
+    #[case::its_date("2026-03-05T00:00:00Z", "2026-03-06T00:00:00Z", Some("2026-03-05"), true)]
+    #[case::another_date("2026-03-05T20:00:00Z", "2026-03-06T20:00:00Z", Some("2026-03-06"), false)]
+    fn events_are_on_their_days(
+        #[case] start: &str,
+        #[case] end: &str,
+        #[case] date: Option<&str>,
+        #[case] is_shown: bool,
+    ) {
+        let event = EventInView {
+            id: String::new(),
+            title: String::new(),
+            calendar: String::new(),
+            span: Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap(),
+            dates: date.map(|date| (date.parse().unwrap(), date.parse().unwrap())),
+            kind: EventKind::Confirmed,
+            is_imported: false,
+        };
+        assert_eq!(viewed(View::Day, "2026-03-05").shows(&event), is_shown);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use kalends_time::{CivilDate, Timestamp, Zone};
 use kalends_web::{CALENDARS_MAX, View, Viewed, date_in_range};
 use url::form_urlencoded;
 
-use super::super::places::EVENTS;
+use super::super::places::{EVENTS, segment};
 use crate::{pages::Fields, reply::see_other};
 
 /// The calendars that are shown if the address names none.
@@ -26,10 +26,24 @@ pub(super) async fn calendars(app: &App, caller: &Actor) -> Result<Listed<Calend
     app.list_calendars(caller, CalendarFilter::All, ALL).await
 }
 
-/// Those of the calendars that the address names, at most [`CALENDARS_MAX`].
+/// The first [`CALENDARS_MAX`] identifiers of calendars that the address names.
+fn identifiers(asked: &Fields) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for id in asked.all("cal") {
+        if ids.len() == CALENDARS_MAX {
+            break;
+        }
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Those of the calendars that the address names. Only its first [`CALENDARS_MAX`] identifiers count.
 pub(super) fn named<'a>(asked: &Fields, calendars: &'a [Calendar]) -> Vec<&'a Calendar> {
-    let is_named = |calendar: &&Calendar| asked.all("cal").any(|id| id == calendar.id.to_string());
-    calendars.iter().filter(is_named).take(CALENDARS_MAX).collect()
+    let ids = identifiers(asked);
+    calendars.iter().filter(|calendar| ids.contains(&calendar.id.to_string().as_str())).collect()
 }
 
 /// The calendars that are shown: those that the address names, or the first ones.
@@ -67,5 +81,18 @@ pub(super) fn to_event(id: &str, zone: Option<Zone>, done: &str) -> Response {
     if let Some(zone) = zone {
         query.append_pair("tz", zone.name());
     }
-    see_other(&format!("{EVENTS}/{id}?{}", query.finish()), None)
+    see_other(&format!("{EVENTS}/{}?{}", segment(id), query.finish()), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_calendars_of_an_address_count() {
+        let address: String = (0..1_000).map(|number| format!("cal=cal_{0}&cal=cal_{0}&", number / 2)).collect();
+        let fields = Fields::read(address.as_bytes());
+        let ids = identifiers(&fields);
+        assert_eq!((ids.len(), ids.first(), ids.last()), (CALENDARS_MAX, Some(&"cal_0"), Some(&"cal_19")));
+    }
 }

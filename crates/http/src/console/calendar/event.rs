@@ -2,19 +2,22 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::StatusCode;
-use kalends_app::{Actor, App, EventPath, Refusal, operations};
-use kalends_calendars::{Attendee, AttendeeStatus, Calendar, Event, EventSource, Occurrence, SeriesScope};
+use kalends_app::{Actor, Answer, App, EventPath, Refusal, operations};
+use kalends_calendars::{
+    Attendee, AttendeeStatus, Calendar, Event, EventError, EventSource, EventStatus, Occurrence, SeriesScope,
+};
 use kalends_kernel::{FieldError, FieldErrors};
+use kalends_plans::Feature;
 use kalends_web::{
     CancelEvent, Done, EVENT_FIELDS, EventDetail, EventInView, EventPage, NO_PROBLEMS, Place, Problems, SeriesPart,
 };
 
 use super::{
     super::{
-        form::OwnForm,
+        form::{OwnForm, new_once},
         frame::{needs, shell},
-        places::CALENDAR,
-        shown::{because_of, page, problems, refused},
+        places::{CALENDAR, EVENTS, segment},
+        shown::{page, problems, refused, shown_again},
     },
     asked::{parameters, to_event},
     reading::{identifier, kind},
@@ -32,17 +35,42 @@ pub(super) const TO_CALENDAR: (&str, &str) = (CALENDAR, "See the calendar");
 /// Why a form about an event that has changed since had no effect.
 pub(super) const CHANGED: &str = "The event has changed since you opened this page. Look at its current state before \
                                   you send this again.";
+const IS_CANCELLED: &str = "is cancelled, so the event cannot be changed";
 const NO_SCOPE: &str = "must be chosen: only this occurrence, this and the following, or all";
 
 /// Reads an event or an occurrence, with times in the zone that the fields name or in that of its calendar.
 pub(super) async fn find(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<EventDetail, Refusal> {
     let event = app.event(caller, EventPath { calendar: None, id }).await?;
+    detailed(app, caller, &event, asked).await
+}
+
+/// [`find`], for a form that changes the event.
+///
+/// # Errors
+/// [`Refusal::ReadOnly`] if it is imported; [`Refusal::Invalid`] if it is cancelled.
+pub(super) async fn find_changeable(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    asked: &Fields,
+) -> Result<EventDetail, Refusal> {
+    let event = app.event(caller, EventPath { calendar: None, id }).await?;
+    if event.source == EventSource::ExternalIcal {
+        return Err(EventError::ReadOnly(event.id).into());
+    }
+    if event.status == EventStatus::Cancelled {
+        return Err(FieldError::new("status", IS_CANCELLED).into());
+    }
+    detailed(app, caller, &event, asked).await
+}
+
+async fn detailed(app: &App, caller: &Actor, event: &Event, asked: &Fields) -> Result<EventDetail, Refusal> {
     let calendar = app.calendar(caller, &event.calendar.to_string()).await?;
     let agent = match calendar.agent {
         Some(agent) => app.agent(caller, &agent.to_string()).await?.name,
         None => String::new(),
     };
-    Ok(detail(&event, calendar, agent, asked))
+    Ok(detail(event, calendar, agent, asked))
 }
 
 fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> EventDetail {
@@ -98,7 +126,9 @@ async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<S
     let shown = EventPage {
         shell: &shell(app, caller, Place::Calendar).await?,
         done: Done::named(asked.get("done")),
+        once: &new_once(app.entropy()),
         may_change: caller.may(&operations::UPDATE_EVENT),
+        may_end_holds: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
         event: &event,
         now: app.now(),
     };
@@ -142,17 +172,27 @@ async fn question(
     problems: &Problems,
 ) -> Result<String, Refusal> {
     needs(caller, &operations::DELETE_EVENT)?;
-    let event = find(app, caller, id, fields).await?;
-    let shell = shell(app, caller, Place::Calendar).await?;
-    Ok(CancelEvent { shell: &shell, event: &event, scope: fields.get("scope"), problems }.html())
+    let event = find_changeable(app, caller, id, fields).await?;
+    let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
+    let (scope, sends) = (fields.get("scope"), sends(fields));
+    Ok(CancelEvent { shell: &shell, once: &once, event: &event, sends, scope, problems }.html())
+}
+
+/// Whether the attendees get an email about the cancellation.
+fn sends(fields: &Fields) -> bool {
+    fields.get("send_invitations") == "true"
 }
 
 /// `POST /console/calendar/events/{id}/cancel`
-pub(super) async fn cancel(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    let path = EventPath { calendar: None, id: &id.0 };
-    let send = form.fields.get("send_invitations") == "true";
-    let outcome = match scope(&id.0, &form.fields) {
-        Ok(scope) => app.delete_event(&form.caller, path, scope, None, send, &form.if_match()).await,
+pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let (id, send, if_match) = (&id.0, sends(&form.fields), form.if_match());
+    let outcome = match scope(id, &form.fields) {
+        Ok(scope) => {
+            form.once(&app, async |caller: &Actor| {
+                app.delete_event(caller, EventPath { calendar: None, id }, scope, None, send, &if_match).await
+            })
+            .await
+        }
         Err(errors) => Err(errors.into()),
     };
     match outcome {
@@ -161,36 +201,32 @@ pub(super) async fn cancel(app: Service, id: PathOf<String>, form: OwnForm) -> R
             let stale = matches!(refusal, Refusal::Stale { .. });
             let (problems, error) = problems(refusal, &EVENT_FIELDS)?;
             let problems = if stale { Problems::general(CHANGED.to_owned()) } else { problems };
-            match question(&app, &form.caller, &id.0, &form.fields, &problems).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_CALENDAR),
-            }
+            shown_again(error, question(&app, &form.caller, id, &form.fields, &problems).await, TO_CALENDAR)
         }
     }
 }
 
 /// `POST /console/calendar/events/{id}/confirm`
-pub(super) async fn confirm(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.confirm_hold(&form.caller, &id.0).await {
-        Ok(_) => Ok(to_event(&id.0, None, "confirmed")),
-        Err(refusal) => refused(refusal, TO_CALENDAR),
-    }
+pub(super) async fn confirm(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = form.once(&app, async |caller: &Actor| app.confirm_hold(caller, &id.0).await).await;
+    ended(&id.0, &form, outcome, "confirmed")
 }
 
 /// `POST /console/calendar/events/{id}/release`
-pub(super) async fn release(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.release_hold(&form.caller, &id.0).await {
-        Ok(_) => Ok(to_event(&id.0, None, "released")),
+pub(super) async fn release(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = form.once(&app, async |caller: &Actor| app.release_hold(caller, &id.0).await).await;
+    ended(&id.0, &form, outcome, "released")
+}
+
+/// The answer to a form that ends a hold.
+fn ended(id: &str, form: &OwnForm, outcome: Result<Answer, Refusal>, done: &str) -> Result<Response, ApiError> {
+    match outcome {
+        Ok(_) => Ok(to_event(id, form.fields.get("tz").parse().ok(), done)),
         Err(refusal) => refused(refusal, TO_CALENDAR),
     }
 }
 
 /// Somebody reloads the address of a form about an event.
 pub(super) async fn back(id: PathOf<String>) -> Response {
-    // Another text may have characters that no header can have.
-    let is_identifier = id.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    see_other(&if is_identifier { format!("{CALENDAR}/events/{}", id.0) } else { CALENDAR.to_owned() }, None)
+    see_other(&format!("{EVENTS}/{}", segment(&id.0)), None)
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::{Calendar, Event, EventSource, EventStatus, ports::InstanceFilter};
-use kalends_kernel::{CalendarId, MetadataFilter, Page};
-use kalends_time::{Span, Zone};
+use kalends_kernel::{CalendarId, LIMIT_MAX, MetadataFilter, Page};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use kalends_web::{EVENTS_MAX, EventInView, EventKind, Viewed};
 use kalends_wire::Listing;
 
-/// What the calendar shows of each calendar.
-const FIRST: Page = Page { limit: EVENTS_MAX, offset: 0 };
+/// The events that are kept while calendars are read: one more than are shown, to know whether there are more.
+const KEPT: usize = EVENTS_MAX + 1;
+/// The lists that are read of one calendar. Cancelled events are on them too.
+const LISTS_MAX: u32 = 10;
 
 /// The events of some calendars.
 #[derive(Default)]
@@ -20,48 +22,114 @@ pub(super) struct Found {
     pub is_cut: bool,
     /// The names of calendars with too many events to be read.
     pub overfull: Vec<String>,
+    /// Whether busy times of connected calendars are unknown or old.
+    pub is_out_of_date: bool,
 }
 
 /// Reads what takes place on the calendars, the first [`EVENTS_MAX`] events by start.
 ///
 /// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
-/// and 42 days. They are read one after the other, each by one list of instances as the API has it, which is at most
-/// 8 MiB and refuses more than 100,000 instances. From one read to the next, at most [`EVENTS_MAX`] events are kept.
+/// and 42 days. The calendars are read one after the other, each in at most [`LISTS_MAX`] lists as long as those of the
+/// API. After each list, only what the calendar shows is kept, without descriptions and attendees, of at most [`KEPT`]
+/// events.
 ///
 /// # Errors
 /// Only a failure of the service.
 pub(super) async fn read(app: &App, caller: &Actor, viewed: &Viewed, chosen: &[&Calendar]) -> Result<Found, Refusal> {
     let mut found = Found::default();
     for calendar in chosen {
-        let Some(window) = window(viewed, calendar.zone) else { continue };
-        let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
-        let listing = Listing::Instances(filter);
-        match app.list_calendar_events(caller, &calendar.id.to_string(), listing, FIRST).await {
-            Ok(listed) => {
-                found.is_cut |= u64::try_from(listed.data.len()).unwrap_or(u64::MAX) < listed.total;
-                found.events.extend(listed.data.into_iter().filter_map(|event| in_view(event, calendar)));
-                found.keep_first();
-            }
+        match found.add_events(app, caller, viewed, calendar).await {
+            Ok(true) => {}
             // There are too many instances.
-            Err(Refusal::Invalid(_)) => found.overfull.push(calendar.name.clone()),
+            Ok(false) | Err(Refusal::Invalid(_)) => found.overfull.push(calendar.name.clone()),
             // It was deleted a moment ago.
             Err(Refusal::NotFound { .. }) => {}
             Err(refusal) => return Err(refusal),
         }
     }
     if let Some(window) = viewed.span(viewed.zone) {
-        found.events.extend(busy(app, caller, chosen, window).await?);
-        found.keep_first();
+        found.add_busy(app, caller, chosen, window).await?;
     }
+    found.cut();
     Ok(found)
 }
 
 impl Found {
-    fn keep_first(&mut self) {
-        let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
-        self.is_cut |= self.events.len() > most;
+    /// Reads the events of one calendar. Returns whether all of them were read, as far as they can be shown.
+    async fn add_events(
+        &mut self,
+        app: &App,
+        caller: &Actor,
+        viewed: &Viewed,
+        calendar: &Calendar,
+    ) -> Result<bool, Refusal> {
+        let Some(window) = window(viewed, calendar.zone) else { return Ok(true) };
+        let (id, window) = (calendar.id.to_string(), self.before_the_last(window));
+        for list in 0..LISTS_MAX {
+            let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
+            let page = Page { limit: LIMIT_MAX, offset: list * LIMIT_MAX };
+            let listed = app.list_calendar_events(caller, &id, Listing::Instances(filter), page).await?;
+            let read = listed.data.last().map(|event| event.times.span.start());
+            let is_end = u64::from(page.offset + page.limit) >= listed.total;
+            let live = listed.data.into_iter().filter_map(|event| in_view(event, calendar));
+            self.keep(live.filter(|event| viewed.shows(event)));
+            let is_full = self.last().is_some_and(|last| read.is_some_and(|read| read >= last));
+            if is_end || is_full {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds the times in which connected calendars make the calendars busy. If one counts for several of them, it is
+    /// shown once.
+    async fn add_busy(&mut self, app: &App, caller: &Actor, chosen: &[&Calendar], window: Span) -> Result<(), Refusal> {
+        let ids: Vec<CalendarId> = chosen.iter().map(|calendar| calendar.id).collect();
+        let known = app.human_busy_of_calendars(caller, &ids, window).await?;
+        self.is_out_of_date = !known.is_complete;
+        let mut times: BTreeMap<Span, Vec<CalendarId>> = BTreeMap::new();
+        for (calendar, span) in known.busy {
+            times.entry(span).or_default().push(calendar);
+        }
+        let names: BTreeMap<CalendarId, &str> =
+            chosen.iter().map(|calendar| (calendar.id, calendar.name.as_str())).collect();
+        self.keep(times.into_iter().map(|(span, of)| EventInView {
+            id: String::new(),
+            title: String::new(),
+            calendar: match of.as_slice() {
+                [only] => names.get(only).copied().unwrap_or_default().to_owned(),
+                several => format!("{} calendars", several.len()),
+            },
+            span,
+            dates: None,
+            kind: EventKind::Busy,
+            is_imported: false,
+        }));
+        Ok(())
+    }
+
+    /// Adds events, and keeps the first [`KEPT`] of all.
+    fn keep(&mut self, events: impl Iterator<Item = EventInView>) {
+        self.events.extend(events);
         self.events.sort_by_key(|event| event.span);
-        self.events.truncate(most);
+        self.events.truncate(KEPT);
+    }
+
+    /// The start of the last event that is kept, if there are [`KEPT`] of them. Later events cannot be shown.
+    fn last(&self) -> Option<Timestamp> {
+        self.events.get(EVENTS_MAX).map(|event| event.span.start())
+    }
+
+    /// The part of the window in which events can begin that are shown.
+    fn before_the_last(&self, window: Span) -> Span {
+        let Some(last) = self.last() else { return window };
+        let end = last.max(window.start()) + SignedDuration::micros(1);
+        Span::new(window.start(), end.min(window.end())).unwrap_or(window)
+    }
+
+    fn cut(&mut self) {
+        self.is_cut = self.events.len() > EVENTS_MAX;
+        self.events.truncate(EVENTS_MAX);
     }
 }
 
@@ -104,30 +172,48 @@ pub(super) fn identifier(event: &Event) -> String {
     event.occurrence().map_or_else(|| event.id.to_string(), |occurrence| occurrence.to_string())
 }
 
-/// The times in which connected calendars make the calendars busy. If one counts for several of them, it is shown once.
-async fn busy(
-    app: &App,
-    caller: &Actor,
-    chosen: &[&Calendar],
-    window: Span,
-) -> Result<impl Iterator<Item = EventInView>, Refusal> {
-    let ids: Vec<CalendarId> = chosen.iter().map(|calendar| calendar.id).collect();
-    let mut times: BTreeMap<Span, Vec<CalendarId>> = BTreeMap::new();
-    for (calendar, span) in app.human_busy_of_calendars(caller, &ids, window).await? {
-        times.entry(span).or_default().push(calendar);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::EPOCH + SignedDuration::minutes(minute)
     }
-    let names: BTreeMap<CalendarId, String> =
-        chosen.iter().map(|calendar| (calendar.id, calendar.name.clone())).collect();
-    Ok(times.into_iter().map(move |(span, of)| EventInView {
-        id: String::new(),
-        title: String::new(),
-        calendar: match of.as_slice() {
-            [only] => names.get(only).cloned().unwrap_or_default(),
-            several => format!("{} calendars", several.len()),
-        },
-        span,
-        dates: None,
-        kind: EventKind::Busy,
-        is_imported: false,
-    }))
+
+    /// Events of a minute, each a minute after the one before.
+    fn events(minutes: std::ops::Range<i64>) -> impl Iterator<Item = EventInView> {
+        minutes.map(|minute| EventInView {
+            id: minute.to_string(),
+            title: String::new(),
+            calendar: String::new(),
+            span: Span::new(at(minute), at(minute + 1)).unwrap(),
+            dates: None,
+            kind: EventKind::Confirmed,
+            is_imported: false,
+        })
+    }
+
+    #[test]
+    fn the_first_events_of_all_calendars_are_kept() {
+        let mut found = Found::default();
+        let window = Span::new(at(0), at(9_000)).unwrap();
+        found.keep(events(500..1_499));
+        assert_eq!((found.last(), found.before_the_last(window)), (None, window));
+        found.keep(events(0..2));
+        assert_eq!(found.last(), Some(at(1_498)));
+        assert_eq!(found.before_the_last(window).end(), at(1_498) + SignedDuration::micros(1));
+        found.keep(events(100..200));
+        assert_eq!((found.events.len(), found.last()), (KEPT, Some(at(1_398))));
+        found.cut();
+        let last = found.events.last().map(|event| event.span.start());
+        assert_eq!((found.events.len(), found.is_cut, last), (EVENTS_MAX, true, Some(at(1_397))));
+    }
+
+    #[test]
+    fn as_many_events_as_fit_are_all_shown() {
+        let mut found = Found::default();
+        found.keep(events(0..1_000));
+        found.cut();
+        assert_eq!((found.events.len(), found.is_cut), (1_000, false));
+    }
 }

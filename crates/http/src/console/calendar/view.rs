@@ -41,6 +41,7 @@ pub(super) async fn show(app: Service, caller: Caller, query: RawQuery) -> Resul
         events: &found.events,
         is_cut: found.is_cut,
         overfull: &found.overfull,
+        is_out_of_date: found.is_out_of_date,
         now,
     };
     Ok(page(StatusCode::OK, shown.html()))

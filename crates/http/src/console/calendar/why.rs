@@ -12,9 +12,10 @@ use kalends_wire::{self as wire, ExplainQuery, ReasonKind};
 use super::{
     super::{
         frame::shell,
-        shown::{because_of, page},
+        shown::{page, shown_again},
     },
     asked::{calendars, chosen, named, parameters, zone},
+    event::TO_CALENDAR,
     given::{instant, problems_in},
     write::{Options, suggested},
 };
@@ -33,8 +34,7 @@ pub(super) async fn explain(app: Service, caller: Caller, query: RawQuery) -> Re
         Ok(answer) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&answer)).await?)),
         Err(refusal) => {
             let (problems, error) = problems_in(refusal, zone)?;
-            let shown = page(error.status(), shown.render(&problems, None).await?);
-            Ok(because_of(error, shown))
+            shown_again(error, shown.render(&problems, None).await, TO_CALENDAR)
         }
     }
 }

@@ -2,22 +2,23 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::StatusCode;
-use kalends_app::{Actor, App, EventPath, Refusal, operations};
+use kalends_app::{Actor, Answer, Answered, App, EventPath, IfMatch, Refusal, operations};
 use kalends_calendars::Calendar;
-use kalends_kernel::Listed;
+use kalends_kernel::{FieldErrors, Listed};
 use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
 use kalends_web::{Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, read_clock};
+use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
     super::{
         form::{OwnForm, new_once, read},
         frame::{needs, shell},
-        shown::{because_of, page, refused},
+        shown::{page, refused, shown_again},
     },
     asked::{calendars, chosen, date, named, parameters, to_event, zone},
-    event::{TO_CALENDAR, find, scope},
-    given::{Current, changed, problems_in, typed, wanted},
+    event::{TO_CALENDAR, find_changeable, scope},
+    given::{Current, changed, is_changed, merged, problems_in, shown_before, typed, wanted},
 };
 use crate::{
     Service,
@@ -111,9 +112,8 @@ pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, 
         Err(refusal) => {
             let (problems, error) = problems_in(refusal, zone)?;
             let listed = calendars(&app, &form.caller).await?;
-            let text = render_new(&app, &form.caller, &listed, zone, typed(&form.fields), &problems).await?;
-            let shown = page(error.status(), text);
-            Ok(because_of(error, shown))
+            let text = render_new(&app, &form.caller, &listed, zone, typed(&form.fields), &problems).await;
+            shown_again(error, text, TO_CALENDAR)
         }
     }
 }
@@ -131,49 +131,80 @@ pub(super) async fn ask_to_edit(
     }
 }
 
+/// Why a form about an event had no effect.
+struct Wrong<'a> {
+    problems: &'a Problems,
+    /// Whether the event has changed since the form was opened.
+    is_stale: bool,
+}
+
 /// The form of an event, with what was typed if it had no effect, and the reason.
 async fn render_edit(
     app: &App,
     caller: &Actor,
     id: &str,
     fields: &Fields,
-    wrong: Option<&Problems>,
+    wrong: Option<Wrong<'_>>,
 ) -> Result<String, Refusal> {
     needs(caller, &operations::UPDATE_EVENT)?;
-    let event = find(app, caller, id, fields).await?;
-    let current = Current::of(&event);
-    let (given, problems) = match wrong {
-        Some(problems) => (typed(fields), problems),
-        None => (current.given(&event), &NO_PROBLEMS),
+    let event = find_changeable(app, caller, id, fields).await?;
+    let (current, version) = (Current::of(&event), event.version.to_string());
+    let (now, typed, before) = (current.given(&event), typed(fields), shown_before(fields));
+    let is_stale = wrong.as_ref().is_some_and(|wrong| wrong.is_stale);
+    let (given, was, version) = match &wrong {
+        None => (now, now, version.as_str()),
+        // What is sent next is compared with the event as this page shows it.
+        Some(_) if is_stale => (merged(typed, before, now), now, version.as_str()),
+        Some(_) => (typed, before, fields.get("version")),
     };
-    let shell = shell(app, caller, Place::Calendar).await?;
-    Ok(EditEventForm { shell: &shell, event: &event, given, problems }.html())
+    let problems = wrong.map_or(&NO_PROBLEMS, |wrong| wrong.problems);
+    let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
+    let (shell, once, event, now) = (&shell, once.as_str(), &event, app.now());
+    Ok(EditEventForm { shell, once, event, version, given, was, is_stale, now, problems }.html())
 }
 
 /// `POST /console/calendar/events/{id}/edit`
-pub(super) async fn edit(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match save(&app, &id.0, &form).await {
-        Ok(id) => Ok(to_event(&id, form.fields.get("tz").parse().ok(), "saved")),
+pub(super) async fn edit(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let fields = form.fields.clone();
+    match save(&app, &id.0, &mut form, &fields).await {
+        Ok(answer) => {
+            // A change of later occurrences makes a new series of them.
+            let changed = answer.map(|answer| read::<Created>(&answer)).transpose()?;
+            let id = changed.map_or(id.0, |changed| changed.id);
+            Ok(to_event(&id, fields.get("tz").parse().ok(), "saved"))
+        }
         Err(refusal) => {
-            let zone = zone(&form.fields, &[]);
-            let (problems, error) = problems_in(refusal, zone)?;
-            match render_edit(&app, &form.caller, &id.0, &form.fields, Some(&problems)).await {
-                Ok(text) => {
-                    let shown = page(error.status(), text);
-                    Ok(because_of(error, shown))
-                }
-                Err(refusal) => refused(refusal, TO_CALENDAR),
-            }
+            let is_stale = matches!(refusal, Refusal::Stale { .. });
+            let (problems, error) = problems_in(refusal, zone(&fields, &[]))?;
+            let wrong = Wrong { problems: &problems, is_stale };
+            let text = render_edit(&app, &form.caller, &id.0, &fields, Some(wrong)).await;
+            shown_again(error, text, TO_CALENDAR)
         }
     }
 }
 
-/// Changes the event, and returns the identifier of what it is now: a change of later occurrences makes a new series of
-/// them.
-async fn save(app: &App, id: &str, form: &OwnForm) -> Result<String, Refusal> {
-    let scope = scope(id, &form.fields)?;
-    let event = find(app, &form.caller, id, &form.fields).await?;
-    let Some(patch) = changed(&event, &typed(&form.fields))? else { return Ok(id.to_owned()) };
-    let path = EventPath { calendar: None, id };
-    Ok(app.update_event(&form.caller, path, scope, patch, &form.if_match()).await?.resource.id)
+/// Changes the event, and returns the answer, which shows what it is now; `None` if nothing was typed over.
+async fn save(app: &App, id: &str, form: &mut OwnForm, fields: &Fields) -> Result<Option<Answer>, Refusal> {
+    if !is_changed(typed(fields), shown_before(fields)) {
+        scope(id, fields)?;
+        return Ok(None);
+    }
+    let if_match = form.if_match();
+    let answer = form.once(app, async |caller: &Actor| update(app, caller, id, fields, &if_match).await).await?;
+    Ok(Some(answer))
+}
+
+async fn update(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    fields: &Fields,
+    if_match: &IfMatch,
+) -> Result<Answered<wire::Event>, Refusal> {
+    let event = find_changeable(app, caller, id, fields).await?;
+    let mut errors = FieldErrors::default();
+    let scope = errors.take_all(scope(id, fields));
+    let patch = errors.take_all(changed(&event, &typed(fields), &shown_before(fields)));
+    let (Some(scope), Some(patch)) = (scope, patch) else { return Err(errors.into()) };
+    app.update_event(caller, EventPath { calendar: None, id }, scope, patch, if_match).await
 }

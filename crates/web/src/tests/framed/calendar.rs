@@ -76,6 +76,7 @@ fn views(text: &str) -> Vec<(&'static str, String)> {
         events: &events,
         is_cut: false,
         overfull: &[],
+        is_out_of_date: false,
         now: at("2026-03-03T08:00:00Z"),
     };
     let empty = CalendarPage { done: Done::default(), may_create: false, events: &[], ..page };
@@ -86,7 +87,8 @@ fn views(text: &str) -> Vec<(&'static str, String)> {
         ("calendar, list", CalendarPage { viewed: &list, ..page }.html()),
         (
             "calendar, too much",
-            CalendarPage { has_more_calendars: true, is_cut: true, overfull: &overfull, ..page }.html(),
+            CalendarPage { has_more_calendars: true, is_cut: true, overfull: &overfull, is_out_of_date: true, ..page }
+                .html(),
         ),
         ("calendar, clocks change", CalendarPage { viewed: &spring, ..empty }.html()),
         ("calendar, a day is skipped", CalendarPage { viewed: &skipped, ..empty }.html()),
@@ -144,26 +146,43 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         scope: "following",
     };
     let wrong = &problems(&EVENT_FIELDS, text);
-    let page = EventPage { shell, done: done(), may_change: true, event: &once, now };
-    let edit = EditEventForm { shell, event: &occurrence, given, problems: wrong };
-    let cancel = CancelEvent { shell, event: &occurrence, scope: "", problems: wrong };
+    let page =
+        EventPage { shell, done: done(), once: "once", may_change: true, may_end_holds: true, event: &once, now };
+    let edit = EditEventForm {
+        shell,
+        once: "once",
+        event: &occurrence,
+        version: text,
+        given,
+        was: given,
+        is_stale: false,
+        now,
+        problems: wrong,
+    };
+    let cancel = CancelEvent { shell, once: "once", event: &occurrence, sends: true, scope: "", problems: wrong };
     let calendars = choices(text);
     let new = NewEventForm { shell, once: "once", calendars: &calendars, zone: Zone::UTC, given, problems: wrong };
     vec![
         ("event", page.html()),
-        ("event, seen by a viewer", EventPage { done: Done::default(), may_change: false, ..page }.html()),
+        (
+            "event, seen by a viewer",
+            EventPage { done: Done::default(), may_change: false, may_end_holds: false, ..page }.html(),
+        ),
         ("event, occurrence", EventPage { event: &occurrence, ..page }.html()),
         ("event, hold", EventPage { event: &hold, ..page }.html()),
+        ("event, hold, no holds in the plan", EventPage { event: &hold, may_end_holds: false, ..page }.html()),
         ("event, series of whole days", EventPage { event: &whole, ..page }.html()),
         ("event, imported", EventPage { event: &imported, ..page }.html()),
         ("event, cancelled", EventPage { event: &gone, ..page }.html()),
         ("new event, wrong", new.html()),
         ("new event, no calendars", NewEventForm { calendars: &[], problems: &NO_PROBLEMS, ..new }.html()),
         ("edit event, wrong", edit.html()),
+        ("edit event, stale", EditEventForm { event: &once, is_stale: true, ..edit }.html()),
         ("edit event, hold", EditEventForm { event: &hold, problems: &NO_PROBLEMS, ..edit }.html()),
         ("edit event, whole days", EditEventForm { event: &whole, problems: &NO_PROBLEMS, ..edit }.html()),
         ("cancel event, wrong", cancel.html()),
-        ("cancel event", CancelEvent { event: &once, problems: &NO_PROBLEMS, ..cancel }.html()),
+        ("cancel event", CancelEvent { event: &once, sends: false, problems: &NO_PROBLEMS, ..cancel }.html()),
+        ("cancel series", CancelEvent { event: &whole, problems: &NO_PROBLEMS, ..cancel }.html()),
     ]
 }
 
