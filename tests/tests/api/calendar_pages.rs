@@ -19,6 +19,20 @@ const CALENDAR: &str = "/console/calendar";
 const EVENTS: &str = "/console/calendar/events";
 const ZONE: &str = "Europe/Berlin";
 const SWITCHED: &str = "You switched to another organization in another tab";
+/// The hidden fields of the form that edits an event.
+const HIDES: [&str; 11] = [
+    "org",
+    "once",
+    "version",
+    "tz",
+    "was_title",
+    "was_start_time",
+    "was_end_time",
+    "was_status",
+    "was_location",
+    "was_conference_url",
+    "was_description",
+];
 const EVIL: &str = "https://evil.example";
 
 /// An organization with a shared calendar in [`ZONE`], and its owner [`HUMAN`].
@@ -51,9 +65,7 @@ impl Desk {
     async fn browser_of(&self, email: &str, role: &str) -> Pages<'_> {
         let (human, _) = member(&self.server, &self.console, email, role).await;
         let mut pages = Pages::new(&self.server);
-        pages.sign_in(&human.email).await;
-        let switch = format!("/console/orgs/{}/switch", self.org);
-        pages.send(&switch, &[("next", "/console")]).await.leads_to("/console");
+        pages.sign_in_to(&human.email, &self.org).await;
         pages
     }
 
@@ -167,7 +179,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
         assert!(page.text.contains(part), "no {part} in {}", page.text);
     }
     pages.open(EVENTS).await.leads_to(CALENDAR);
-    pages.open(&format!("{EVENTS}/%0A/confirm")).await.leads_to(CALENDAR);
+    pages.open(&format!("{EVENTS}/%0A/confirm")).await.leads_to(&format!("{EVENTS}/%0A"));
 
     it.event(HOSTILE, "2027-03-03T12:00:00Z", "2027-03-03T13:00:00Z").await;
     for view in ["week", "list", "day", "month"] {
@@ -180,11 +192,13 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
         assert_eq!(page.text.contains("alert(1)"), view != "day", "{view}");
         let tokyo = format!("{}&tz2={ZONE}", it.view(view, "Asia/Tokyo"));
         pages.open(&tokyo).await.says(200, "17:00–18:00");
-        pages.open(&format!("{CALENDAR}?view={view}&date=2027-05-01&tz={ZONE}")).await.says(200, "Today");
+        let other = pages.open(&format!("{CALENDAR}?view={view}&date=2027-05-10&tz={ZONE}")).await;
+        let other = other.says(200, "May 2027");
+        assert!(!other.text.contains("Planning"), "{}", other.text);
     }
     // What cannot be read says nothing.
     let nonsense = format!("{CALENDAR}?view=x&date=9999-01-01&tz=Mars&tz2=Mars&cal=x&done=x");
-    pages.open(&nonsense).await.says(200, "Europe/Berlin");
+    pages.open(&nonsense).await.says(200, "<p class=\"lead\">Times are in Europe/Berlin (");
     for date in ["1970-01-01", "2099-12-31"] {
         pages.open(&format!("{CALENDAR}?view=month&date={date}")).await.says(200, date);
     }
@@ -219,19 +233,26 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
         ("conference_url", ""),
         ("description", ""),
     ];
-    let form = Filled::of(&page, &["org", "version", "tz"], &typed);
+    let form = Filled::of(&page, &HIDES, &typed);
+    // The other tab.
+    let page = pages.open(&format!("{path}?tz={ZONE}")).await;
+    let other = Filled::of(&page, &HIDES, &typed);
     let saved = format!("{EVENTS}/{id}?done=saved&tz=Europe%2FBerlin");
     // Nothing was typed over, so nothing changes.
     let before = it.read(&id).await;
     form.send(&mut pages, &path).await.leads_to(&saved);
     assert_eq!(it.read(&id).await, before);
 
-    let wrong = form.but(&[("title", ""), ("start_time", "x")]).send(&mut pages, &path).await;
+    let wrong = form.but(&[("title", ""), ("start_time", "x"), ("conference_url", "x")]).send(&mut pages, &path).await;
     let wrong = wrong.says(400, "id=\"start_time-problem\"");
-    assert!(wrong.text.contains("id=\"title-problem\""), "{}", wrong.text);
+    for field in ["title", "conference_url"] {
+        assert!(wrong.text.contains(&format!("id=\"{field}-problem\"")), "no {field}: {}", wrong.text);
+    }
     form.but(&[("org", "org_x"), ("title", "x")]).send(&mut pages, &path).await.says(409, SWITCHED);
     // A side that was left as it is keeps its seconds.
     let first = form.but(&[("title", "Retro"), ("end_time", "2027-03-01T10:00"), ("status", "tentative")]);
+    first.send(&mut pages, &path).await.leads_to(&saved);
+    // A double click.
     first.send(&mut pages, &path).await.leads_to(&saved);
     let now = it.read(&id).await;
     assert_eq!((&now["title"], &now["status"]), (&json!("Retro"), &json!("tentative")));
@@ -240,23 +261,39 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
     pages.open(&saved).await.says(200, "Saved.").says(200, "Tentative");
 
     // The other tab still shows the earlier version.
-    let other = form.but(&[("title", "Other"), ("location", HOSTILE)]);
+    let other = other.but(&[("title", "Other"), ("location", HOSTILE)]);
     let stale = other.send(&mut pages, &path).await.says(412, "The event has changed since you opened this page.");
-    assert!(stale.text.contains("value=\"Other\""), "{}", stale.text);
+    // It shows the event as it is now, what was typed, and the other fields as they are now.
+    for part in ["<dd>Retro</dd>", "<dd>Tentative</dd>", "value=\"Other\"", "value=\"2027-03-01T10:00\""] {
+        assert!(stale.text.contains(part), "no {part} in {}", stale.text);
+    }
     assert_eq!(it.read(&id).await, now);
-    let current = Filled::of(&stale, &["version"], &[]);
-    let version = current.0[0].1.clone();
-    other.but(&[("version", version.as_str())]).send(&mut pages, &path).await.leads_to(&saved);
-    assert_eq!(it.read(&id).await["title"], "Other");
+    let typed = [("title", "Other"), ("end_time", "2027-03-01T10:00"), ("status", "tentative"), ("location", HOSTILE)];
+    let again = Filled::of(&stale, &HIDES, &[("if_free", "allow"), ("conference_url", ""), ("description", "")]);
+    let again = again.but(&[("start_time", "2027-03-01T09:00")]).but(&typed);
+    again.send(&mut pages, &path).await.leads_to(&saved);
+    let after = it.read(&id).await;
+    assert_eq!((&after["title"], &after["location"]), (&json!("Other"), &json!(HOSTILE)));
+    assert_eq!((&after["startTime"], &after["endTime"]), times, "the change of the other tab stays");
+    assert_eq!(after["status"], "tentative");
+    // A form with what its first page showed leaves these fields alone too.
+    let version = hidden(&pages.open(&path).await.text, "version");
+    let late = other.but(&[("version", version.as_str()), ("title", "Late"), ("location", "")]);
+    late.send(&mut pages, &path).await.leads_to(&saved);
+    let after = it.read(&id).await;
+    assert_eq!((&after["title"], &after["status"]), (&json!("Late"), &json!("tentative")));
+    assert_eq!((&after["startTime"], &after["endTime"]), times);
 
     // It is cancelled once.
     let cancel = format!("{EVENTS}/{id}/cancel");
     let asks = pages.open(&cancel).await.says(200, "This cannot be undone.");
-    let form = Filled::of(&asks, &["org", "version", "tz"], &[]);
+    let form = Filled::of(&asks, &["org", "once", "version", "tz"], &[]);
     form.but(&[("version", "1")]).send(&mut pages, &cancel).await.says(412, "The event has changed since");
     form.send(&mut pages, &cancel).await.leads_to("/console/calendar?done=cancelled");
     pages.open("/console/calendar?done=cancelled").await.says(200, "Cancelled.");
-    form.send(&mut pages, &cancel).await.says(404, "There is no such event any more.");
+    // A double click.
+    form.send(&mut pages, &cancel).await.leads_to("/console/calendar?done=cancelled");
+    form.but(&[("once", "")]).send(&mut pages, &cancel).await.says(404, "There is no such event any more.");
     pages.open(&path).await.says(404, "There is no such event any more.");
     assert_eq!(it.taking_place().await, Vec::<String>::new());
 }
@@ -275,10 +312,15 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     pages.open(&it.view("week", ZONE)).await.says(200, &format!("href=\"{second}?tz="));
     pages.open(&second).await.says(200, &format!("{EVENTS}/{series}?tz="));
     pages.open(&format!("{EVENTS}/{series}")).await.says(200, "FREQ=DAILY;COUNT=6");
+    let all = pages.open(&format!("{EVENTS}/{series}/edit")).await.says(200, "This changes all occurrences.");
+    assert!(all.text.contains("FREQ=DAILY;COUNT=6"), "{}", all.text);
+    let all = pages.open(&format!("{EVENTS}/{series}/cancel")).await;
+    let all = all.says(200, "All occurrences of this series are deleted.");
+    assert!(all.text.contains("FREQ=DAILY;COUNT=6"), "{}", all.text);
 
     let cancel = async |pages: &mut Pages<'_>, of: &str, scope: &str| {
         let asks = pages.open(&format!("{of}/cancel")).await.says(200, "Which occurrences?");
-        let form = Filled::of(&asks, &["org", "version", "tz"], &[("scope", scope)]);
+        let form = Filled::of(&asks, &["org", "once", "version", "tz"], &[("scope", scope)]);
         form.send(pages, &format!("{of}/cancel")).await
     };
     cancel(&mut pages, &second, "").await.says(400, "id=\"scope-problem\"");
@@ -303,11 +345,13 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
             ("conference_url", ""),
             ("description", ""),
         ];
-        let form = Filled::of(&page, &["org", "version", "tz"], &as_shown);
+        let form = Filled::of(&page, &HIDES, &as_shown);
         form.but(typed).send(pages, &format!("{of}/edit")).await
     };
     let third = occurrence(&series, 3);
-    edit(&mut pages, &third, &[("title", "x")]).await.says(400, "id=\"scope-problem\"");
+    let wrong = edit(&mut pages, &third, &[("title", ""), ("end_time", "x")]).await.says(400, "id=\"scope-problem\"");
+    assert!(wrong.text.contains("id=\"title-problem\""), "{}", wrong.text);
+    assert!(wrong.text.contains("id=\"end_time-problem\""), "{}", wrong.text);
     let noon = [("scope", "this"), ("start_time", "2027-03-03T13:00"), ("end_time", "2027-03-03T13:30")];
     event_of(&edit(&mut pages, &third, &noon).await);
     let shown = ["01T08:00 Standup", "03T12:00 Standup", "04T08:00 Standup", "05T08:00 Standup"];
@@ -336,11 +380,12 @@ async fn holds_are_confirmed_and_released(#[case] database: Database) {
     };
     let first = hold("2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z").await;
     let second = hold("2027-03-01T10:00:00Z", "2027-03-01T11:00:00Z").await;
+    let third = hold("2027-03-08T10:00:00Z", "2027-03-08T11:00:00Z").await;
     let mut pages = it.signed_in().await;
     let week = pages.open(&it.view("week", ZONE)).await.says(200, " min left");
     assert!(week.text.contains("class=\"event hold\""), "{}", week.text);
     let page = pages.open(&format!("{EVENTS}/{first}")).await.says(200, "Hold, ");
-    let form = Filled::of(&page, &["org"], &[]);
+    let form = Filled::of(&page, &["org", "once", "tz"], &[]);
     for (id, way, done, status) in
         [(&first, "confirm", "Confirmed.", "confirmed"), (&second, "release", "Released.", "cancelled")]
     {
@@ -348,13 +393,26 @@ async fn holds_are_confirmed_and_released(#[case] database: Database) {
         form.but(&[("org", "org_x")]).send(&mut pages, &path).await.says(409, SWITCHED);
         pages.open(&path).await.leads_to(&format!("{EVENTS}/{id}"));
         let ended = form.send(&mut pages, &path).await;
-        let ended = ended.leads_to(&format!("{EVENTS}/{id}?done={way}{}", if way == "confirm" { "ed" } else { "d" }));
+        let said = if way == "confirm" { "confirmed" } else { "released" };
+        let ended = ended.leads_to(&format!("{EVENTS}/{id}?done={said}&tz=Europe%2FBerlin"));
         pages.open(&ended.location).await.says(200, done);
         assert_eq!(it.read(id).await["status"], status);
-        form.send(&mut pages, &path).await.says(409, "not a live hold");
+        // A double click.
+        form.send(&mut pages, &path).await.leads_to(&ended.location);
+        form.but(&[("once", "")]).send(&mut pages, &path).await.says(409, "not a live hold");
+    }
+    for form in ["edit", "cancel"] {
+        let path = format!("{EVENTS}/{second}/{form}");
+        pages.open(&path).await.says(400, "is cancelled, so the event cannot be changed");
     }
     let week = pages.open(&it.view("week", ZONE)).await.says(200, "<strong>Maybe</strong>");
     assert!(!week.text.contains("min left") && week.text.matches("<strong>Maybe").count() == 1, "{}", week.text);
+
+    let third = format!("{EVENTS}/{third}");
+    pages.open(&third).await.says(200, ">Confirm</button>");
+    it.server.cli(&["org", "set-plan", &it.org, "free"]).await.succeeded();
+    let page = it.signed_in().await.open(&third).await.says(200, "Hold, ");
+    assert!(!page.text.contains(">Confirm</button>"), "the plan has no holds: {}", page.text);
 }
 
 #[apply(on_both)]
@@ -388,6 +446,8 @@ async fn only_some_roles_change_events(#[case] database: Database) {
 
     // A user of another organization finds nothing.
     let eve = Human::sign_up(&it.server, "eve@example.com").await;
+    // Without holds in the plan, confirming one would be refused before the event is looked up.
+    it.server.cli(&["org", "set-plan", &eve.org, "custom"]).await.succeeded();
     let mut others = Pages::new(&it.server);
     others.sign_in(&eve.email).await;
     let week = others.open(&it.view("week", ZONE)).await.says(200, "There are no calendars yet.");
@@ -431,16 +491,102 @@ async fn a_page_explains_why_a_time_is_not_free(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn cancelled_events_do_not_hide_others(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let mut cancelled = event_body("Cancelled", "2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z");
+    cancelled["status"] = json!("cancelled");
+    let path = format!("/v1/calendars/{}/events/batch", it.calendar);
+    for _ in 0..3 {
+        it.api.post(path.as_str()).json(json!({ "events": vec![cancelled.clone(); 100] })).await.expect(201);
+    }
+    it.event("Late", "2027-03-04T08:00:00Z", "2027-03-04T09:00:00Z").await;
+    let mut pages = it.signed_in().await;
+    for view in ["week", "list", "month"] {
+        let page = pages.open(&it.view(view, ZONE)).await.says(200, "<strong>Late</strong>");
+        assert!(!page.text.contains("<strong>Cancelled"), "{}", page.text);
+        assert!(!page.text.contains("There are more than") && !page.text.contains("too many events"), "{}", page.text);
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn line_breaks_in_an_event_are_no_change(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let mut body = event_body("Stand\nup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z");
+    body["location"] = json!("Room\n2");
+    body["description"] = json!("One\rTwo");
+    let id = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
+    let before = it.read(&id).await;
+    let mut pages = it.signed_in().await;
+    let path = format!("{EVENTS}/{id}/edit");
+    let page = pages.open(&path).await.says(200, "name=\"was_title\" value=\"Standup\"");
+    // What a browser sends if nothing was typed.
+    let typed = [
+        ("title", "Standup"),
+        ("start_time", "2027-03-01T09:00"),
+        ("end_time", "2027-03-01T09:15"),
+        ("status", "confirmed"),
+        ("if_free", "allow"),
+        ("location", "Room2"),
+        ("conference_url", ""),
+        ("description", "One\r\nTwo"),
+    ];
+    Filled::of(&page, &HIDES, &typed).send(&mut pages, &path).await;
+    assert_eq!(it.read(&id).await, before);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_refused_cancellation_keeps_what_was_chosen(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let mut body = event_body("Standup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z");
+    body["attendees"] = json!([{ "email": "guest@example.com" }]);
+    let id = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
+    let mut pages = it.signed_in().await;
+    let path = format!("{EVENTS}/{id}/cancel");
+    let box_of = |checked: &str| format!("id=\"send\" value=\"true\"{checked}>");
+    let asks = pages.open(&path).await.says(200, &box_of(""));
+    let form = Filled::of(&asks, &["org", "once", "tz"], &[("version", "99"), ("send_invitations", "true")]);
+    form.send(&mut pages, &path).await.says(412, &box_of(" checked"));
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn what_connected_calendars_take_is_shown_without_titles(#[case] database: Database) {
-    let it = Connecting::new(database).await;
+    const NOT_KNOWN: &str = "Some connected calendars are not up to date, so busy times may be missing.";
+    let mut it = Connecting::new(database).await;
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     it.granted(&it.google).await;
     it.until_busy(&[(9 * 60, 10 * 60)]).await;
-    let mut pages = Pages::new(&it.server);
-    pages.sign_in(HUMAN).await;
-    for view in ["day", "list", "month"] {
-        let path = format!("{CALENDAR}?view={view}&date={}&tz=UTC", it.day.date_naive());
-        let page = pages.open(&path).await.says(200, "<strong>Busy (a connected calendar)</strong>");
-        assert!(page.text.contains("09:00–10:00") && !page.text.contains("Planted"), "{}", page.text);
+    let (viewer, _) = member(&it.server, &it.console, "vic@example.com", "viewer").await;
+    let day = it.day.date_naive();
+    for email in [HUMAN, &*viewer.email] {
+        let mut pages = Pages::new(&it.server);
+        pages.sign_in_to(email, &it.org.id).await;
+        for view in ["day", "list", "month"] {
+            let path = format!("{CALENDAR}?view={view}&date={day}&tz=UTC");
+            let page = pages.open(&path).await.says(200, "<strong>Busy (a connected calendar)</strong>");
+            assert!(page.text.contains("09:00–10:00"), "{}", page.text);
+            private(&page);
+            assert!(view != "day" || !page.text.contains(NOT_KNOWN), "{}", page.text);
+        }
+        let times = format!("start_time={day}T09:00&end_time={day}T10:00");
+        let why = pages.open(&format!("{CALENDAR}/explain?cal={}&tz=UTC&{times}", it.calendar)).await;
+        private(&why.says(200, "09:00–10:00"));
     }
+
+    // Nothing can be read for more than an hour.
+    it.google.fails(Some(503));
+    it.restart_at_offset(3_605).await;
+    let mut pages = Pages::new(&it.server);
+    pages.sign_in_to(HUMAN, &it.org.id).await;
+    let page = pages.open(&format!("{CALENDAR}?view=day&date={day}&tz=UTC")).await.says(200, NOT_KNOWN);
+    assert!(page.text.contains("09:00–10:00"), "{}", page.text);
+}
+
+/// Requires that a page shows nothing of the account: neither its address nor names of calendars and events.
+#[track_caller]
+fn private(page: &Seen) {
+    assert!(!page.text.contains(ACCOUNT), "{}", page.text);
+    assert!(!page.text.to_lowercase().contains("planted"), "{}", page.text);
 }
