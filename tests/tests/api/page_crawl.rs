@@ -45,7 +45,7 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
         owner.post(&events).json(event)
     };
     event(8, json!({})).await.expect(201);
-    event(10, json!({ "rrule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
+    event(10, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
     owner.post("/v1/auth/keys/scoped").json(json!({ "agent_id": agent, "label": MARK })).await.expect(201);
     receiver.always(&format!("/{MARK}"), Behaviour::Answer(500));
     let webhook = json!({ "url": receiver.url(&format!("/{MARK}")), "events": ["*"] });
