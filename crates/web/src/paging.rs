@@ -9,8 +9,8 @@ use crate::link::with;
 /// Where in a list a page is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paging {
-    /// The path of the list. It may be relative to the page, such as `deliveries` for a list that belongs to something.
-    pub path: &'static str,
+    /// The path of the list.
+    pub path: String,
     /// The filter of the list, as names and values of the query.
     pub filter: Vec<(&'static str, String)>,
     /// The page of the list.
@@ -45,7 +45,7 @@ impl Paging {
     fn at(&self, offset: u32) -> String {
         let filter = self.filter.iter().map(|(name, value)| (*name, value as &dyn fmt::Display));
         let offset = (offset > 0).then_some(("offset", &offset as &dyn fmt::Display));
-        with(self.path, &filter.chain(offset).collect::<Vec<_>>())
+        with(&self.path, &filter.chain(offset).collect::<Vec<_>>())
     }
 }
 
@@ -70,8 +70,12 @@ mod tests {
         #[case] previous: Option<&str>,
         #[case] next: Option<&str>,
     ) {
-        let paging =
-            Paging { path: "/l", filter: vec![("kind", "a&b".to_owned())], page: Page { limit: 50, offset }, total };
+        let paging = Paging {
+            path: "/l".to_owned(),
+            filter: vec![("kind", "a&b".to_owned())],
+            page: Page { limit: 50, offset },
+            total,
+        };
         assert_eq!((paging.is_needed(), &*paging.range()), (needed, range));
         assert_eq!((paging.previous().as_deref(), paging.next().as_deref()), (previous, next));
     }

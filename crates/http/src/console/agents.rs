@@ -71,7 +71,7 @@ const CHANGED_SINCE: &str = "The agent has changed since you opened this page. I
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let asked = Asked::of(asked);
     let listed = app.list_agents(&caller.0, AgentFilter::default(), asked.page()).await?;
-    let paging = Paging { path: AGENTS, filter: Vec::new(), page: asked.page(), total: listed.total };
+    let paging = Paging { path: AGENTS.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
     let agents: Vec<_> = listed.data.into_iter().map(shown).collect();
     let list = Agents {
         shell: &shell(&app, &caller.0, Place::Agents).await?,

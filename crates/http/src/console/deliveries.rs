@@ -76,14 +76,13 @@ async fn render(
     let webhook = shown(&app.webhook(caller, id).await?);
     let listed = app.newest_deliveries(caller, id, status, page).await?;
     let deliveries: Vec<_> = listed.data.iter().map(shown_delivery).collect();
-    // The path is relative, since the list belongs to a webhook.
     let filter = status.map(|status| ("status", status.as_str().to_owned())).into_iter().collect();
     let list = Deliveries {
         shell: &shell(app, caller, Place::Webhooks).await?,
         webhook: &webhook,
         statuses: &statuses(&listed.stats, status),
         deliveries: &deliveries,
-        paging: &Paging { path: "deliveries", filter, page, total: listed.total },
+        paging: &Paging { path: format!("{WEBHOOKS}/{}/deliveries", webhook.id), filter, page, total: listed.total },
     };
     Ok(list.html())
 }

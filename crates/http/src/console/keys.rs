@@ -90,7 +90,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result
     keys.retain(|key| of.as_ref().is_none_or(|agent| key.agent == Some(agent.id)));
     let filter = of.iter().map(|agent| ("agent", agent.id.to_string())).collect();
     let total = u64::try_from(keys.len()).unwrap_or(u64::MAX);
-    let paging = Paging { path: KEYS, filter, page: asked.page(), total };
+    let paging = Paging { path: KEYS.to_owned(), filter, page: asked.page(), total };
     let keys = keys.into_iter().skip(paging.page.offset as usize).take(paging.page.limit as usize).collect();
     let own = if of.is_none() { own } else { Vec::new() };
     let list = Keys {

@@ -69,7 +69,7 @@ const CHANGED: &str = "The webhook has changed since you opened this page. Its c
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let asked = Asked::of(asked);
     let listed = app.list_webhooks(&caller.0, asked.page()).await?;
-    let paging = Paging { path: WEBHOOKS, filter: Vec::new(), page: asked.page(), total: listed.total };
+    let paging = Paging { path: WEBHOOKS.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
     let webhooks: Vec<_> = listed.data.iter().map(shown).collect();
     let list = Webhooks {
         shell: &shell(&app, &caller.0, Place::Webhooks).await?,

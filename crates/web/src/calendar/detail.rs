@@ -62,11 +62,11 @@ pub enum SeriesPart {
 }
 
 impl EventDetail {
-    fn when(&self) -> String {
+    pub(super) fn when(&self) -> String {
         event_time(self.span, self.dates, self.zone)
     }
 
-    fn zone_text(&self) -> String {
+    pub(super) fn zone_text(&self) -> String {
         zone_label(self.zone, self.span.start())
     }
 

@@ -83,8 +83,8 @@ pub(crate) fn left(time: SignedDuration) -> String {
     let minutes = (time.as_seconds().max(0) + 59) / 60;
     match minutes {
         ..=1 => "1 min left".to_owned(),
-        ..120 => format!("{minutes} min left"),
-        ..2_880 => format!("{} h left", minutes / 60),
+        2..120 => format!("{minutes} min left"),
+        120..2_880 => format!("{} h left", minutes / 60),
         _ => format!("{} days left", minutes / 1_440),
     }
 }

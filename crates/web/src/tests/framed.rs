@@ -38,9 +38,12 @@ fn done() -> Done {
     Done::named("saved")
 }
 
+/// Pages with their names.
+type Named = Vec<(&'static str, String)>;
+
 /// Every page with its name.
-pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
-    let areas: &[fn(&str) -> Vec<(&'static str, String)>] = &[
+pub(super) fn pages(text: &str) -> Named {
+    let areas: &[fn(&str) -> Named] = &[
         calendar::pages,
         agents::pages,
         first_run::pages,

@@ -24,7 +24,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let agents = [agent("ai", "active"), agent("human", "paused"), agent("resource", "decommissioned")];
     let [active, paused, gone] = &agents;
     let page = Page { limit: 50, offset: 50 };
-    let paging = &Paging { path: "/console/agents", filter: vec![("status", text.to_owned())], page, total: 132 };
+    let paging =
+        &Paging { path: "/console/agents".to_owned(), filter: vec![("status", text.to_owned())], page, total: 132 };
     let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
     let list = Agents { shell, done: done(), may_create: true, agents: &agents, paging };
     let given = AgentGiven { name: text, kind: "human", description: text };

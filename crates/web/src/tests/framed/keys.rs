@@ -35,7 +35,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let unnamed = KeyShown { label: String::new(), created_by: String::new(), ..key(text, true) };
     let keys = [key(text, false), unnamed];
     let page = Page { limit: 50, offset: 50 };
-    let paging = &Paging { path: "/console/keys", filter: vec![("agent", text.to_owned())], page, total: 132 };
+    let paging =
+        &Paging { path: "/console/keys".to_owned(), filter: vec![("agent", text.to_owned())], page, total: 132 };
     let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
     let own = [facts("svc_sk_Zk9wQm7cXb2dR", true)];
     let list = Keys {

@@ -60,7 +60,7 @@ fn endpoints(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         WebhookShown { events: vec!["*"], ..webhook(text, WebhookState::Failing) },
     ];
     let page = Page { limit: 50, offset: 50 };
-    let paging = &Paging { path: "/console/webhooks", filter: Vec::new(), page, total: 132 };
+    let paging = &Paging { path: "/console/webhooks".to_owned(), filter: Vec::new(), page, total: 132 };
     let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
     let list = Webhooks { shell, done: done(), may_create: true, webhooks: &webhooks, paging };
     let empty = Webhooks { done: Done::default(), may_create: false, webhooks: &[], paging: none, ..list };
@@ -127,7 +127,12 @@ fn deliveries(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let everything = StatusFilter { state: None, name: "", count: 1_700, is_chosen: false };
     let statuses = [everything, failed];
     let page = Page { limit: 50, offset: 50 };
-    let paging = &Paging { path: "deliveries", filter: vec![("status", "failed".to_owned())], page, total: 132 };
+    let paging = &Paging {
+        path: "/console/webhooks/whk_x/deliveries".to_owned(),
+        filter: vec![("status", "failed".to_owned())],
+        page,
+        total: 132,
+    };
     let none = &Paging { page: Page::default(), total: 0, ..paging.clone() };
     let list = Deliveries {
         shell,
