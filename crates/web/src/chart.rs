@@ -220,6 +220,7 @@ mod tests {
     }
 
     proptest! {
+        /// All bars of a chart are inside of the picture, and none touches another one.
         #[test]
         fn bars_are_within_the_picture_and_do_not_overlap(numbers in numbers()) {
             stand_beside_each_other(&numbers)?;
@@ -227,6 +228,7 @@ mod tests {
             stand_beside_each_other(&firsts)?;
         }
 
+        /// A larger number never has a shorter bar, and the largest one has the tallest bar.
         #[test]
         fn a_larger_number_never_has_a_shorter_bar(numbers in numbers()) {
             let mut sorted: Vec<_> = numbers.into_iter().flatten().collect();
@@ -237,6 +239,7 @@ mod tests {
             prop_assert_eq!(heights.last().copied().unwrap_or(0), if largest > 0 { TALLEST } else { 0 });
         }
 
+        /// The names below the bars are inside of the picture, and there are not too many of them.
         #[test]
         fn names_are_within_the_picture(numbers in numbers()) {
             let chart = chart(&numbers);

@@ -3,7 +3,7 @@
 use askama::Template;
 use kalends_time::Timestamp;
 
-use crate::{english::in_english, field::CodeField, overview::OtherOrganization, time::in_utc};
+use crate::{english::in_english, field::CodeField, overview::OtherOrganization, signed_in::SignedIn, time::in_utc};
 
 /// The page that takes the code from a connection link, which no browser sends.
 #[derive(Debug, Clone, Copy, Template)]
@@ -18,25 +18,6 @@ pub struct ConnectCode<'a> {
 impl ConnectCode<'_> {
     const fn code(&self) -> CodeField<'_> {
         CodeField::of_connection_link(self.wrong, "This code is incomplete. Use the whole link that you received.")
-    }
-}
-
-/// The user who is signed in, and the organization of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SignedIn<'a> {
-    /// The organization's identifier, which every form about the organization has.
-    pub org: &'a str,
-    /// The organization's name.
-    pub organization: &'a str,
-    /// The user's address.
-    pub email: &'a str,
-}
-
-impl SignedIn<'_> {
-    /// The field for the code from another link. If the browser keeps a link already, [`ConnectCode`] leads to that one.
-    /// Browsers keep the fragment of the address then, from which a script fills in this field.
-    const fn code(&self) -> CodeField<'static> {
-        CodeField::of_connection_link(None, "")
     }
 }
 

@@ -1,6 +1,6 @@
 //! The frame of the console's pages about an organization: its name, the way to the other pages, and who is signed in.
 
-use crate::connect::SignedIn;
+use crate::signed_in::SignedIn;
 
 /// A part of the console, to which the frame leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

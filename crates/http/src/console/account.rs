@@ -14,10 +14,9 @@ use kalends_web::{ACCOUNT_FIELDS, Done, NO_PROBLEMS, OwnAccount, Place, Problems
 use kalends_wire as wire;
 
 use super::{
-    Form,
     form::{Earlier, OwnForm, earlier, new_once},
     frame::{Asked, AskedOf, shell},
-    places::{ACCOUNT, ACCOUNT_PASSWORD},
+    places::{ACCOUNT, ACCOUNT_PASSWORD, Form},
     security::WRONG_PASSWORD,
     shown::{because_of, page, problems, wait},
 };

@@ -19,9 +19,8 @@ use serde::Deserialize;
 
 use self::words::{actor_in_file, option_of, outcome, refused as refused_because, sentence, user_or_key};
 use super::{
-    Form,
     frame::{AskedOf, shell},
-    places::{ACTIVITY, ACTIVITY_FILE},
+    places::{ACTIVITY, ACTIVITY_FILE, Form},
     shown::{because_of, page, problems, refused},
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::text_of};

@@ -20,11 +20,10 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     keys::may_create,
-    places::{AGENT, AGENTS, DECOMMISSION, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
+    places::{AGENT, AGENTS, DECOMMISSION, Form, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
     shown::{for_page, page, problems, refused, shown_again},
 };
 use crate::{

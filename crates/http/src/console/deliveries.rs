@@ -16,10 +16,9 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    Form,
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, shell},
-    places::{DELIVERIES, DELIVERY, RETRY_DELIVERY, WEBHOOKS, segment},
+    places::{DELIVERIES, DELIVERY, Form, RETRY_DELIVERY, WEBHOOKS, segment},
     shown::{page, refused},
     webhooks::{TO_LIST, shown, shown_delivery, state_of},
 };

@@ -24,10 +24,9 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    Form,
     form::{ONCE, OwnForm, caller_of, is_once, new_once, once, read},
     frame::{needs, shell},
-    places::{AGENTS, FIRST_RUN, TEST_EVENT},
+    places::{AGENTS, FIRST_RUN, Form, TEST_EVENT},
     shown::{page, problems, refused, shown_again},
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::Fields, reply::see_other};

@@ -20,10 +20,9 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
-    places::{KEYS, NEW_KEY, REVOKE_KEY},
+    places::{Form, KEYS, NEW_KEY, REVOKE_KEY},
     shown::{after_removal, page, problems, refused, shown_again},
 };
 use crate::{

@@ -18,10 +18,9 @@ use kalends_web::{
 use kalends_wire as wire;
 
 use super::{
-    Form,
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, belongs_elsewhere, shell},
-    places::{MEMBER, MEMBERS, REMOVE_MEMBER},
+    places::{Form, MEMBER, MEMBERS, REMOVE_MEMBER},
     shown::{after_removal, page, parted, problems, reason, refused, shown_again},
 };
 use crate::{

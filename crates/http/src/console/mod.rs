@@ -45,14 +45,11 @@ use kalends_app::{
 
 pub(crate) use self::form::Exceeded;
 use self::places::{
-    CALENDARS, CONFIRM_SECOND_FACTOR, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, HOME, INVITATIONS, JOIN,
+    CALENDARS, CONFIRM_SECOND_FACTOR, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, Form, HOME, INVITATIONS, JOIN,
     OFFER, PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE,
     SECURITY, SIGN_IN, SIGN_OUT, SIGN_UP, START, START_SECOND_FACTOR, SWITCH,
 };
 use crate::reply::see_other;
-
-/// A page or a form: its method, the template of its route, and its operation.
-type Form = (&'static str, &'static str, &'static Operation);
 
 /// The pages and forms without a list of their own, each with its operation.
 const OPERATIONS: &[Form] = &[

@@ -9,10 +9,9 @@ use kalends_web::{CALENDAR_FIELDS, CalendarGiven, NO_PROBLEMS, NewCalendarForm, 
 use kalends_wire as wire;
 
 use super::{
-    Form,
     form::{OwnForm, new_once},
     frame::{needs, shell},
-    places::{AGENTS, NEW_CALENDAR},
+    places::{AGENTS, Form, NEW_CALENDAR},
     shown::{page, problems, refused, shown_again},
 };
 use crate::{

@@ -18,10 +18,9 @@ use kalends_web::{
 use kalends_wire as wire;
 
 use super::{
-    Form,
     form::OwnForm,
     frame::{Asked, AskedOf, belongs_elsewhere, needs, shell, shell_of},
-    places::{ACCEPT_TERMS, DELETE_ORGANIZATION, EXPORT, EXPORT_FILE, ORGANIZATION},
+    places::{ACCEPT_TERMS, DELETE_ORGANIZATION, EXPORT, EXPORT_FILE, Form, ORGANIZATION},
     shown::{page, parted, problems, refused, shown_again, terms_page},
 };
 use crate::{

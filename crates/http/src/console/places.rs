@@ -1,10 +1,14 @@
 //! The addresses of the console's pages.
 
 use axum::response::Response;
+use kalends_app::operations::Operation;
 use kalends_web::Next;
 use url::form_urlencoded;
 
 use crate::reply::see_other;
+
+/// A page or a form: its method, the template of its route, and its operation.
+pub(super) type Form = (&'static str, &'static str, &'static Operation);
 
 /// The first page.
 pub(crate) const HOME: &str = "/console";

@@ -9,9 +9,8 @@ use kalends_plans::{Counted, Metric, Used};
 use kalends_web::{Place, UsagePage, UsedMetric, UsedMonths};
 
 use super::{
-    Form,
     frame::{needs, shell},
-    places::{HOME, USAGE},
+    places::{Form, HOME, USAGE},
     shown::{page, refused},
 };
 use crate::{Service, error::ApiError, extract::Caller};

@@ -21,10 +21,9 @@ use kalends_web::{
 use kalends_wire as wire;
 
 use super::{
-    Form,
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
-    places::{DELETE_WEBHOOK, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS, segment},
+    places::{DELETE_WEBHOOK, Form, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS, segment},
     shown::{page, problems, refused, shown_again},
 };
 use crate::{

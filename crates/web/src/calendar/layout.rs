@@ -18,7 +18,7 @@ pub(crate) struct Place {
 /// The events of a day.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Arranged {
-    /// The events that fit, by their first row. Of those that begin in the same row, the longest is the first.
+    /// The events that fit, by their first row; the longest first of those that begin in the same row.
     pub places: Vec<Place>,
     /// The indices of the events for which there is no column.
     pub hidden: Vec<usize>,

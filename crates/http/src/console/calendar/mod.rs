@@ -17,9 +17,8 @@ use axum::{
 };
 use kalends_app::{App, operations};
 
-use super::{
-    Form,
-    places::{CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, NEW_EVENT, RELEASE_HOLD},
+use super::places::{
+    CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, NEW_EVENT, RELEASE_HOLD,
 };
 use crate::reply::see_other;
 
