@@ -91,7 +91,7 @@ pub(crate) struct Select<'a> {
     pub problem: Option<&'a str>,
 }
 
-/// An option of a [`Select`].
+/// An option of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice<'a> {
     /// The value that a form sends.
