@@ -155,7 +155,7 @@ async fn a_first_run_that_stops_in_between_continues(#[case] database: Database)
 
     let stopped = pages.send(START, &fields).await;
     let stopped = stopped.says(429, "The agent Scout was created. Its calendar and its key were not.");
-    assert!(stopped.text.contains("limit of 0 calendars is reached"), "{}", stopped.text);
+    assert!(stopped.text.contains("Calendars: the limit of 0 is reached."), "{}", stopped.text);
     assert!(stopped.retry_after.parse::<i64>().is_ok_and(|seconds| seconds > 0));
     assert_eq!((hidden(&stopped.text, "once"), hidden(&stopped.text, "agent")), (once.clone(), "Scout".to_owned()));
     assert!(stopped.text.contains("value=\"Work\""), "{}", stopped.text);
@@ -227,7 +227,7 @@ async fn a_calendar_is_created_by_a_form(#[case] database: Database) {
     // At the limit of the plan, the form says so.
     on_plan(&server, &ada, "pro", json!({ "calendars": 1 })).await;
     let more = [("org", &*org), ("once", ""), ("name", "More"), ("timezone", "UTC")];
-    pages.send(&path, &more).await.says(429, "limit of 1 calendars is reached");
+    pages.send(&path, &more).await.says(429, "Calendars: the limit of 1 is reached.");
     // An agent of another organization is unknown, and a decommissioned one gets no calendars.
     let bob = Human::sign_up(&server, "bob@example.com").await;
     let mut theirs = signed_in(&server, &bob).await;

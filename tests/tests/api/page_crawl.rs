@@ -56,12 +56,17 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     invite(owner, "invited@example.com", "viewer").await.expect(201);
 }
 
+/// The calendar leads to other dates without end. Some of them stand for all.
+const DATES: usize = 20;
+
 /// Opens every page to which the pages of the visitor lead. Returns the paths of the pages, and of the forms on them.
 async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut opened, mut forms) = (BTreeSet::new(), BTreeSet::new());
     let mut waiting = vec![START.to_owned()];
     while let Some(path) = waiting.pop() {
-        if !opened.insert(path.clone()) {
+        let is_date = |path: &str| path.contains("date=");
+        let seen_enough = is_date(&path) && opened.iter().filter(|path| is_date(path)).count() >= DATES;
+        if seen_enough || !opened.insert(path.clone()) {
             continue;
         }
         assert!(opened.len() < ADDRESSES_MAX, "the pages lead to ever more addresses: {opened:#?}");

@@ -11,6 +11,8 @@ const TRACKS: usize = 60;
 /// The whole style sheet.
 pub(crate) fn sheet() -> String {
     let mut sheet = include_str!("../../assets/calendar.css").to_owned();
+    // On a phone, days are lists, in which nothing has a position. `calendar.css` has the same width.
+    sheet.push_str("@media (min-width: 48rem) {\n");
     for row in 1..=ROWS_MAX {
         sheet.push_str(&format!(".r{row}{{grid-row-start:{row}}}\n"));
         sheet.push_str(&format!(".s{row}{{grid-row-end:span {row}}}\n"));
@@ -23,6 +25,7 @@ pub(crate) fn sheet() -> String {
             sheet.push_str(&format!(".p{columns}-{column}{{grid-column:{start}/span {width}}}\n"));
         }
     }
+    sheet.push_str("}\n");
     sheet
 }
 
@@ -50,6 +53,13 @@ mod tests {
         let last = Place { index: 0, rows: ROWS_MAX - 1..ROWS_MAX, column: 0, columns: 1 };
         assert!(classes(&last).split(' ').all(defined));
         assert!(defined("h46") && defined(&format!("h{ROWS_MAX}")));
+    }
+
+    #[test]
+    fn positions_hold_only_where_days_are_columns() {
+        let (wide, positions) = (include_str!("../../assets/calendar.css"), sheet());
+        let (before, _) = positions.split_once("\n.r1{").unwrap();
+        assert!(before.ends_with("@media (min-width: 48rem) {") && wide.contains("@media (min-width: 48rem) {"));
     }
 
     #[test]
