@@ -61,7 +61,7 @@ const DATES: usize = 20;
 
 /// Opens every page to which the pages of the visitor lead. Returns the paths of the pages, and of the forms on them.
 async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
-    let (mut opened, mut forms) = (BTreeSet::new(), BTreeSet::new());
+    let (mut opened, mut forms) = (BTreeSet::<String>::new(), BTreeSet::new());
     let mut waiting = vec![START.to_owned()];
     while let Some(path) = waiting.pop() {
         let is_date = |path: &str| path.contains("date=");
