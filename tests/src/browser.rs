@@ -11,7 +11,7 @@ use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource as _, KeyAction, KeyActions},
     elements::Element,
-    error::NewSessionError,
+    error::{CmdError, NewSessionError},
     key::Key,
 };
 use serde_json::{Value, json};
@@ -242,9 +242,14 @@ impl Browser {
         self.wait_for(Locator::XPath(&format!("//h1[normalize-space()='{heading}']"))).await;
     }
 
-    /// Waits for an element and clicks on it.
+    /// Waits for an element and clicks on it. A script may replace the element between the look and the click. Then the
+    /// new one is clicked on.
     pub async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
+        let mut clicked = self.find(css).await.click().await;
+        if clicked.as_ref().is_err_and(CmdError::is_stale_element_reference) {
+            clicked = self.find(css).await.click().await;
+        }
+        clicked.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
     }
 
     /// Waits for a button with this text and presses it.
