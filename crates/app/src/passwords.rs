@@ -1,11 +1,10 @@
 //! Setting a password by email: a new one for a user who forgot theirs, or a first one for a user who signs in with a
-//! provider. A session for a user who has changed it in the console.
+//! provider.
 
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Allowance, Change, Email, MailedToken, Password, Principal, Session, SessionEnd, Taken, TokenHash, TokenPurpose,
-    UserToken,
+    Allowance, Change, Email, MailedToken, Password, Principal, SessionEnd, Taken, TokenHash, TokenPurpose, UserToken,
 };
 use kalends_kernel::FieldError;
 use kalends_wire::PasswordForgotten;
@@ -13,11 +12,10 @@ use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use crate::{
-    Actor, Answered, App, ChangeSet, Refusal, Request,
+    Answered, App, ChangeSet, Refusal, Request,
     address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     audit::Subject,
-    console::human,
     letters,
 };
 
@@ -25,26 +23,6 @@ use crate::{
 const MESSAGE: &str = "If there is an account with the address, a message with the next step is on its way.";
 
 impl App {
-    /// Begins a session for the caller, whose form has changed the password before, and returns its token. The first form
-    /// ended the session with which the second one came, and a browser keeps only the cookie of the answer that it shows.
-    ///
-    /// # Errors
-    /// [`Refusal::NotSignedIn`] if the user has just been deleted.
-    pub async fn session_after_change(&self, actor: &Actor) -> Result<String, Refusal> {
-        let (_, user) = human(actor)?;
-        retry_stale(|| async {
-            let seen = self.user(user).await?.version;
-            let session = Session::begin(user, Some(actor.org()), self.now(), self.entropy());
-            let token = self.token_of(&session)?;
-            let mut changes = ChangeSet::new(actor.org());
-            changes.request = Some(actor.request.id);
-            changes.accounts.push(Change::CreateSession { session, seen });
-            self.commit_changes(changes).await?;
-            Ok(token)
-        })
-        .await
-    }
-
     /// Emails a token that sets the password of the account with that address. The work is done after the answer, so
     /// that the answer and its timing are the same for every address.
     pub fn forgot_password(self: &Arc<Self>, request: &Request, email: Email) -> Answered<PasswordForgotten> {

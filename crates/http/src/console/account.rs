@@ -101,25 +101,28 @@ async fn change_password(app: Service, mut form: OwnForm) -> Result<Response, Ap
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(token) => Ok(see_other(&format!("{ACCOUNT}?done=password"), Some(cookies(&app).set(&token)))),
+        Ok(token) => {
+            let cookie = token.map(|token| cookies(&app).set(&token));
+            Ok(see_other(&format!("{ACCOUNT}?done=password"), cookie))
+        }
         Err(refusal) => again(&app, &form.caller, None, about_password(refusal)?).await,
     }
 }
 
-/// Changes the password once, and returns the token of a new session. A form that is sent twice gets one for each answer,
-/// if its session had not ended when the second one came; otherwise, the user signs in again.
-async fn changed(app: &App, form: &mut OwnForm, current: Option<Password>, new: Password) -> Result<String, Refusal> {
-    if let Earlier::Nothing(_running) = form.begin(app).await? {
-        let refusal = match app.change_password(&form.caller, current, new).await {
-            Ok(begun) => return Ok(begun.token),
-            Err(refusal) => refusal,
-        };
+/// Changes the password once, and returns the token of a new session. A form that is sent twice gets none: its session has
+/// ended with the first one, and whatever ended since must stay so. A browser that has dropped the first answer signs in.
+async fn changed(
+    app: &App,
+    form: &mut OwnForm,
+    current: Option<Password>,
+    new: Password,
+) -> Result<Option<String>, Refusal> {
+    let Earlier::Nothing(_running) = form.begin(app).await? else { return Ok(None) };
+    match app.change_password(&form.caller, current, new).await {
+        Ok(begun) => Ok(Some(begun.token)),
         // Another node may just have changed it.
-        if earlier(app, &form.caller.request).await?.is_none() {
-            return Err(refusal);
-        }
+        Err(refusal) => earlier(app, &form.caller.request).await?.map(|_| None).ok_or(refusal),
     }
-    app.session_after_change(&form.caller).await
 }
 
 /// [`problems`] of the form that changes the password.
