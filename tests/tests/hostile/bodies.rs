@@ -22,6 +22,8 @@ const PROPTEST_CASES_DEFAULT: u32 = 256;
 const SEED: u64 = 1;
 /// The longest address that is read.
 const ADDRESS_MAX: usize = 65_534;
+/// The bytes of a head, with the empty line at its end, that are read at most.
+const HEAD_MAX: usize = 65_535;
 /// Enough to make a failure readable without a long wait.
 const SHRINKS: u32 = 300;
 
@@ -57,6 +59,12 @@ fn attack(runtime: &Runtime, world: &World, operation: &Operation, index: u64) {
         Err(TestError::Fail(why, attack)) => panic!("{operation:?}\n{attack:?}\n=> {why}"),
         Err(TestError::Abort(why)) => panic!("{operation:?}: {why}"),
     }
+}
+
+/// The bytes of the head of a request, with the empty line at its end.
+fn head_length(request: &[u8]) -> usize {
+    const END: &[u8] = b"\r\n\r\n";
+    request.windows(END.len()).position(|window| window == END).map_or(request.len(), |end| end + END.len())
 }
 
 /// A server with data that an attack could damage.
@@ -149,6 +157,8 @@ impl World {
         let known = self.known.borrow().clone();
         let request = self.request(attack, &known);
         let answer = match raw::send(self.address, &request).await {
+            // A head of this length is refused before there is a request to answer.
+            Some(answer) if answer.status == 431 && head_length(&request) >= HEAD_MAX => return Ok(431),
             Some(answer) => answer,
             // An address of this length is refused before there is a request to answer.
             None if request.split(|byte| *byte == b'\r').next().is_some_and(|line| line.len() > ADDRESS_MAX) => {
