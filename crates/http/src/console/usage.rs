@@ -9,15 +9,14 @@ use kalends_plans::{Counted, Metric, Used};
 use kalends_web::{Place, UsagePage, UsedMetric, UsedMonths};
 
 use super::{
-    frame::{needs, shell},
+    frame::shell,
     places::{Form, HOME, USAGE},
     shown::{page, refused},
 };
 use crate::{Service, error::ApiError, extract::Caller};
 
-/// The page with its operation. It must open when the API calls of the month are used up. So it is an operation of the
-/// console, which is not counted, and not `GET /v1/usage`.
-pub(super) const OPERATIONS: &[Form] = &[("GET", USAGE, &operations::GET_ME)];
+/// The page with its operation.
+pub(super) const OPERATIONS: &[Form] = &[("GET", USAGE, &operations::USAGE)];
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route(USAGE, get(show))
@@ -32,7 +31,6 @@ async fn show(app: Service, caller: Caller) -> Result<Response, ApiError> {
 }
 
 async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
-    needs(caller, &operations::USAGE)?;
     let report = app.usage(caller).await?;
     let months = app.monthly_use(caller).await?;
     let metrics: Vec<_> = report.iter().map(used).collect();
