@@ -215,6 +215,9 @@ pub(crate) fn mailed_code(typed: &str) -> String {
     typed.rsplit('#').next().unwrap_or_default().to_owned()
 }
 
+/// Begins the name of a hidden field with what a form showed in the field of that name.
+pub(crate) const WAS: &str = "was_";
+
 /// The fields of a form.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
@@ -240,10 +243,28 @@ impl Fields {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
+    /// Whether a field was typed over: it differs from what its page showed, which its hidden fields `was_NAME`
+    /// contain. Blank values count as left out.
+    pub(crate) fn is_typed_over(&self, name: &str) -> bool {
+        let values =
+            |name: &str| -> Vec<&str> { self.all(name).map(str::trim).filter(|value| !value.is_empty()).collect() };
+        values(name) != values(&format!("{WAS}{name}"))
+    }
+
     /// The first value of a field, or an empty string if it was left out.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
+}
+
+/// A text as a field of one line sends it back: browsers leave line breaks out.
+pub(crate) fn line(text: &str) -> String {
+    text.replace(['\r', '\n'], "").trim().to_owned()
+}
+
+/// A text as a field of several lines sends it back: browsers know only one kind of line break.
+pub(crate) fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
 /// Parses the query of a page.

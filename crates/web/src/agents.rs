@@ -159,6 +159,8 @@ pub struct AgentPage<'a> {
     pub version: &'a str,
     /// What the form contains: the agent's fields, or what was typed.
     pub given: AgentGiven<'a>,
+    /// What the form contained before anything was typed.
+    pub was: AgentGiven<'a>,
     /// What is wrong with it.
     pub problems: &'a Problems,
     /// Its calendars.

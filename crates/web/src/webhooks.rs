@@ -216,6 +216,8 @@ pub struct WebhookPage<'a> {
     pub version: &'a str,
     /// What the form contains: the webhook's fields, or what was typed.
     pub given: WebhookGiven<'a>,
+    /// What the form contained before anything was typed.
+    pub was: WebhookGiven<'a>,
     /// What is wrong with it.
     pub problems: &'a Problems,
     /// The deliveries of the last days, the oldest first.

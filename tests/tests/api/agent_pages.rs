@@ -70,7 +70,9 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
 
     // Two tabs: the second one sees what the first one changed, and decides.
     let change = |(version, once), name, about| {
-        [("org", &*org), ("version", version), ("once", once), ("name", name), ("description", about)]
+        let was = [("was_name", HOSTILE), ("was_description", HOSTILE)];
+        let sent = [("org", &*org), ("version", version), ("once", once), ("name", name), ("description", about)];
+        [&was[..], &sent[..]].concat()
     };
     let tab = |text: &str| (hidden(text, "version"), hidden(text, "once"));
     let (version, first) = tab(&page.text);
@@ -92,10 +94,28 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
     let (version, once) = tab(&stale.text);
     let again = pages.send(&shown, &change((&version, &once), "", "Mine")).await.says(400, "name-problem");
     assert!(again.text.contains(">\nMine</textarea>"), "{}", again.text);
-    pages.send(&shown, &change(("", &once), "Lookout", "Mine")).await.says(412, "Save again to replace it");
+    pages.send(&shown, &change(("", &once), "Lookout", "Mine")).await.says(412, "Save again to change it");
     pages.send(&shown, &change((&version, &once), "Lookout", "Mine")).await.leads_to(&format!("{shown}?done=saved"));
     let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
     assert_eq!((&now["name"], &now["description"]), (&json!("Lookout"), &json!("Mine")));
+
+    // A field that this tab does not touch stays what the other tab has made it, also if the form is sent again.
+    let page = pages.open(&shown).await.says(200, "name=\"was_name\" value=\"Lookout\"");
+    owner.patch(format!("/v1/agents/{agent}")).json(json!({ "description": "Theirs" })).await.expect(200);
+    let tab = |text: &str, about| {
+        let hidden = |name| (name, hidden(text, name));
+        let fields = ["org", "version", "once", "was_name", "was_description"].map(hidden);
+        [&fields[..], &[("name", "Watch".to_owned()), ("description", about)]].concat()
+    };
+    let sent = tab(&page.text, "Mine".to_owned());
+    let sent: Vec<_> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let stale = pages.send(&shown, &sent).await.says(412, ">\nTheirs</textarea>");
+    assert!(stale.text.contains("value=\"Watch\""), "what was typed stays: {}", stale.text);
+    let sent = tab(&stale.text, "Theirs".to_owned());
+    let sent: Vec<_> = sent.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    pages.send(&shown, &sent).await.leads_to(&format!("{shown}?done=saved"));
+    let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
+    assert_eq!((&now["name"], &now["description"]), (&json!("Watch"), &json!("Theirs")));
 
     let act = |way: &str| format!("{shown}/{way}");
     for (way, status) in [("pause", "paused"), ("resume", "active")] {
@@ -108,7 +128,7 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
         pages.open(&act(way)).await.leads_to(&shown);
     }
     let log = owner.get("/v1/audit-log?action=agent.update").await.expect(200).data();
-    assert_eq!(log.len(), 4, "two forms, a pause and a resume: {log:?}");
+    assert_eq!(log.len(), 6, "three forms, a change by the API, a pause and a resume: {log:?}");
     // Whatever is in the address, its forms lead back to a page.
     pages.open(&format!("{LIST}/%0Aset-cookie:%20a=b/pause")).await.leads_to(&format!("{LIST}/%0Aset-cookie%3A+a%3Db"));
     let calendar = json!({ "name": "Desk", "timezone": "Europe/Rome" });

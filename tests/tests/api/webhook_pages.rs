@@ -121,7 +121,8 @@ async fn a_webhook_is_changed_and_deleted_by_forms(#[case] database: Database) {
     let shown = pages.open(&page).await.says(200, "Active");
     let (org, version, once) =
         (hidden(&shown.text, "org"), hidden(&shown.text, "version"), hidden(&shown.text, "once"));
-    let base = [("org", &*org), ("version", &*version), ("once", &*once)];
+    let was = [("was_url", &*url), ("was_events", "event.created"), ("was_active", "true")];
+    let base = [&was[..], &[("org", &*org), ("version", &*version), ("once", &*once)]].concat();
     let wrong = [&base[..], &[("url", "https://localhost/a?b"), ("active", "true")]].concat();
     let again = pages.send(&page, &wrong).await.says(400, "id=\"url-problem\"");
     assert!(again.text.contains("https://localhost/a?b") && again.text.contains("id=\"events-problem\""));
@@ -137,13 +138,17 @@ async fn a_webhook_is_changed_and_deleted_by_forms(#[case] database: Database) {
     assert_eq!((&now["events"], &now["active"], &now["url"]), (&json!(["*"]), &json!(false), &json!(url)));
 
     // Another tab shows an older version. A form of it that is refused keeps that version.
-    let other = [("org", &*org), ("version", &*version), ("once", "")];
+    let other = [&was[..], &[("org", &*org), ("version", &*version), ("once", "")]].concat();
     let wrong = [&other[..], &[("url", "https://localhost/a?b"), ("events", "*")]].concat();
     let refused = pages.send(&page, &wrong).await.says(400, "id=\"url-problem\"");
     assert_eq!(hidden(&refused.text, "version"), version);
-    let late = [&other[..], &[("url", "https://example.com/late"), ("events", "agent.created")]].concat();
+    let late =
+        [&other[..], &[("url", "https://example.com/late"), ("events", "event.created"), ("active", "true")]].concat();
     let stale = pages.send(&page, &late).await.says(412, "The webhook has changed since you opened this page.");
     assert!(stale.text.contains("https://example.com/late"), "what was typed is kept: {}", stale.text);
+    // What this tab did not touch is what the other tab has made it.
+    assert!(stale.text.contains("value=\"*\" checked") && !stale.text.contains("value=\"event.created\" checked"));
+    assert!(!stale.text.contains("id=\"active\" value=\"true\" checked") && !stale.text.contains("was_active"));
     let version = hidden(&stale.text, "version");
     let on = [("org", &*org), ("version", &*version), ("url", &*url), ("events", "*"), ("active", "true")];
     pages.send(&page, &on).await.leads_to(&saved);

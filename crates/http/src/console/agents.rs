@@ -20,7 +20,7 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{OwnForm, new_once, read},
+    form::{Again, OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     keys::may_create,
     places::{AGENT, AGENTS, DECOMMISSION, Form, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
@@ -30,7 +30,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    pages::Fields,
+    pages::{Fields, line, lines},
     reply::see_other,
 };
 
@@ -61,7 +61,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
 /// Why a form about an agent that has changed since had no effect.
 const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown here. Save again to \
-                       replace it with what you entered.";
+                       change it.";
 
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The agent has changed since you opened this page. Its current state is shown here.";
@@ -151,19 +151,12 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<A
     }
 }
 
-/// A form that had no effect.
-struct Sent<'a> {
-    given: AgentGiven<'a>,
-    /// As [`OwnForm::version_after`].
-    version: Option<&'a str>,
-    problems: &'a Problems,
-}
-
 /// The page of an agent, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
     let agent = app.agent(caller, id).await?;
     let keys = app.count_keys(caller, &agent).await?;
     let included = keys > 0 || caller.needs(Feature::ScopedKeys).is_ok();
+    let version = agent.version;
     let agent = shown(agent);
     let listed = app.list_agent_calendars(caller, id, Page::default()).await?;
     let calendar = |calendar: Calendar| CalendarShown {
@@ -172,17 +165,25 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Se
         zone: calendar.zone.to_string(),
     };
     let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
-    let (version, given) = (agent.version.to_string(), current(&agent));
-    let sent = sent.unwrap_or(Sent { given, version: None, problems: &NO_PROBLEMS });
+    let (name, description) = (line(&agent.name), lines(&agent.description));
+    let now = AgentGiven { name: &name, kind: agent.kind, description: &description };
+    let (given, was) = match again {
+        None => (now, now),
+        Some(again) => {
+            let was = fields(now, |name, now| again.text_before(name, now));
+            (fields(now, |name, now| again.text(name, now)), was)
+        }
+    };
     let shown = AgentPage {
         shell: &shell(app, caller, Place::Agents).await?,
         done,
         may_change: caller.may(&operations::UPDATE_AGENT),
         agent: &agent,
         once: &new_once(app.entropy()),
-        version: sent.version.unwrap_or(&version),
-        given: sent.given,
-        problems: sent.problems,
+        version: &again.map_or_else(|| version.0.to_string(), |again| again.version(version)),
+        given,
+        was,
+        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
         calendars: &calendars,
         calendars_total: listed.total,
         keys: included.then_some(keys),
@@ -191,16 +192,19 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Se
     Ok(shown.html())
 }
 
-fn current(agent: &AgentShown) -> AgentGiven<'_> {
-    AgentGiven { name: &agent.name, kind: agent.kind, description: &agent.description }
+/// The fields that the form changes.
+fn fields<'a>(now: AgentGiven<'a>, text: impl Fn(&str, &'a str) -> &'a str) -> AgentGiven<'a> {
+    AgentGiven { name: text("name", now.name), description: text("description", now.description), ..now }
 }
 
 /// `POST /console/agents/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let given = typed(&form.fields);
+    let is_typed_over = |name| form.fields.is_typed_over(name);
     let body = wire::UpdateAgent {
-        name: Some(Some(given.name.to_owned())),
-        description: Some(Some(given.description.to_owned()).filter(|text| !text.is_empty())),
+        name: is_typed_over("name").then(|| Some(given.name.to_owned())),
+        description: is_typed_over("description")
+            .then(|| Some(given.description.to_owned()).filter(|text| !text.is_empty())),
         ..wire::UpdateAgent::default()
     };
     let outcome = match body.parse() {
@@ -213,11 +217,8 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
     match outcome {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
-            let version = form.version_after(&refusal);
-            let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
-            let problems = if version.is_none() { Problems::general(CHANGED.to_owned()) } else { problems };
-            let sent = Sent { given: typed(&form.fields), version, problems: &problems };
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(sent)).await, TO_LIST)
+            let (again, error) = Again::of(&form, refusal, &AGENT_FIELDS, CHANGED)?;
+            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)
         }
     }
 }

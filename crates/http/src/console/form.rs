@@ -14,14 +14,15 @@ use kalends_app::{
     operations::Operation,
 };
 use kalends_kernel::{Entropy, Version, base64url, random_bytes};
+use kalends_web::Problems;
 use serde::de::DeserializeOwned;
 
-use super::shown::{because_of, wait};
+use super::shown::{because_of, problems, wait};
 use crate::{
     error::ApiError,
     extract::read_body,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
-    pages::{Fields, mailed_code},
+    pages::{Fields, WAS, mailed_code},
     provenance::provenance,
     reply::cookies,
 };
@@ -266,13 +267,6 @@ impl OwnForm {
         IfMatch::OneOf(self.fields.get(VERSION).parse().map(Version).into_iter().collect())
     }
 
-    /// The version for the same form when its page is shown again after a refusal: the one that was sent, so that it does
-    /// not replace a change that its sender has not seen. `None` for the current one, of which the page then says that it
-    /// is another.
-    pub(super) fn version_after(&self, refusal: &Refusal) -> Option<&str> {
-        (!matches!(refusal, Refusal::Stale { .. })).then(|| self.fields.get(VERSION))
-    }
-
     /// [`begin`], for the caller, with the hidden field [`ONCE`].
     ///
     /// # Errors
@@ -280,5 +274,71 @@ impl OwnForm {
     pub(super) async fn begin(&mut self, app: &App) -> Result<Earlier, Refusal> {
         let principal = Arc::clone(&self.caller.principal);
         begin(app, &mut self.caller.request, Repeater::of(&principal), self.fields.get(ONCE), &self.body).await
+    }
+}
+
+/// A form that had no effect, whose page is shown again.
+///
+/// Besides its fields, the form has what its page showed in them, in hidden fields `was_NAME`. So only the fields that
+/// were typed over are changed, and a resource that has changed since keeps its other changes.
+pub(super) struct Again<'a> {
+    fields: &'a Fields,
+    /// The version that was sent, so that the form does not replace a change that its sender has not seen. `None` if there
+    /// was one: the page then shows the current state, and says so.
+    version: Option<&'a str>,
+    pub problems: Problems,
+}
+
+impl<'a> Again<'a> {
+    /// The form that was refused, and the refusal as an answer. `known` are the names of its fields; `changed` is said if
+    /// the resource has changed since the page was opened.
+    ///
+    /// # Errors
+    /// As [`problems`].
+    pub(super) fn of(
+        form: &'a OwnForm,
+        refusal: Refusal,
+        known: &[&str],
+        changed: &str,
+    ) -> Result<(Self, ApiError), ApiError> {
+        let stale = matches!(refusal, Refusal::Stale { .. });
+        let (problems, error) = problems(refusal, known)?;
+        let problems = if stale { Problems::general(changed.to_owned()) } else { problems };
+        let version = (!stale).then(|| form.fields.get(VERSION));
+        Ok((Self { fields: &form.fields, version, problems }, error))
+    }
+
+    /// The text of a field: what was typed. If the resource has changed since, a field that was not typed over has its
+    /// text `now`.
+    pub(super) fn text(&self, name: &str, now: &'a str) -> &'a str {
+        if self.shows_now(name) { now } else { self.fields.get(name).trim() }
+    }
+
+    /// [`Again::text`], for a field of several values.
+    pub(super) fn values(&self, name: &str, now: Vec<&'a str>) -> Vec<&'a str> {
+        if self.shows_now(name) { now } else { self.fields.all(name).collect() }
+    }
+
+    fn shows_now(&self, name: &str) -> bool {
+        self.is_stale() && !self.fields.is_typed_over(name)
+    }
+
+    /// The text of the hidden field `was_NAME`, given the text of the field `now`.
+    pub(super) fn text_before(&self, name: &str, now: &'a str) -> &'a str {
+        if self.is_stale() { now } else { self.fields.get(&format!("{WAS}{name}")).trim() }
+    }
+
+    /// [`Again::text_before`], for a field of several values.
+    pub(super) fn values_before(&self, name: &str, now: Vec<&'a str>) -> Vec<&'a str> {
+        if self.is_stale() { now } else { self.fields.all(&format!("{WAS}{name}")).collect() }
+    }
+
+    /// The version that the form is for, given the one that is current.
+    pub(super) fn version(&self, now: Version) -> String {
+        self.version.map_or_else(|| now.0.to_string(), str::to_owned)
+    }
+
+    const fn is_stale(&self) -> bool {
+        self.version.is_none()
     }
 }

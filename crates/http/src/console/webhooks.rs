@@ -21,7 +21,7 @@ use kalends_web::{
 use kalends_wire as wire;
 
 use super::{
-    form::{OwnForm, new_once, read},
+    form::{Again, OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     places::{DELETE_WEBHOOK, Form, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS, segment},
     shown::{page, problems, refused, shown_again},
@@ -62,7 +62,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 pub(super) const TO_LIST: (&str, &str) = (WEBHOOKS, "See the webhooks");
 /// Why a form about a webhook that has changed since had no effect.
 const CHANGED: &str = "The webhook has changed since you opened this page. Its current state is shown here. Save again \
-                       to replace it with what you entered.";
+                       to change it.";
 
 /// `GET /console/webhooks`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
@@ -136,27 +136,40 @@ struct Typed {
 }
 
 impl Typed {
-    fn new(url: &str, chosen: impl Fn(&str) -> bool, active: bool) -> Self {
+    /// The form with these values of its fields.
+    fn new<'a>(values: impl Fn(&str) -> Vec<&'a str>) -> Self {
+        let (url, chosen) = (values("url"), values("events"));
         let choice = |event_type: &EventType| {
             let name = event_type.as_str();
-            EventChoice { name, about: event_type.about(), is_chosen: chosen(name) }
+            EventChoice { name, about: event_type.about(), is_chosen: chosen.contains(&name) }
         };
-        let events = EventType::ALL.iter().map(choice).collect();
-        Self { url: url.to_owned(), all: chosen(EVERYTHING), events, active }
+        Self {
+            url: url.first().map_or("", |url| url.trim()).to_owned(),
+            all: chosen.contains(&EVERYTHING),
+            events: EventType::ALL.iter().map(choice).collect(),
+            active: values("active") == [ON],
+        }
     }
 
     fn of(fields: &Fields) -> Self {
-        let chosen = |name: &str| fields.all("events").any(|event| event == name);
-        Self::new(fields.get("url").trim(), chosen, fields.get("active") == "true")
-    }
-
-    fn current(endpoint: &WebhookEndpoint) -> Self {
-        let names = endpoint.subscription.names();
-        Self::new(endpoint.url.as_str(), |name| names.contains(&name), endpoint.active)
+        Self::new(|name| fields.all(name).collect())
     }
 
     fn given(&self) -> WebhookGiven<'_> {
         WebhookGiven { url: &self.url, all: self.all, events: &self.events, active: self.active }
+    }
+}
+
+/// The value of a box that is checked.
+const ON: &str = "true";
+
+/// The values of the fields of the form of a webhook.
+fn values<'a>(endpoint: &'a WebhookEndpoint, name: &str) -> Vec<&'a str> {
+    match name {
+        "url" => vec![endpoint.url.as_str()],
+        "events" => endpoint.subscription.names(),
+        _ if endpoint.active => vec![ON],
+        _ => Vec::new(),
     }
 }
 
@@ -167,7 +180,7 @@ fn events(fields: &Fields) -> Vec<String> {
 
 /// `GET /console/webhooks/new`
 async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
-    let empty = Typed::new("", |name| name == EVERYTHING, true);
+    let empty = Typed::new(|name| if name == "events" { vec![EVERYTHING] } else { Vec::new() });
     match needs(&caller.0, &operations::CREATE_WEBHOOK) {
         Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, &empty, &NO_PROBLEMS).await?)),
         Err(refusal) => refused(refusal, TO_LIST),
@@ -225,21 +238,19 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<A
     }
 }
 
-/// A form that had no effect.
-struct Sent<'a> {
-    typed: &'a Typed,
-    /// As [`OwnForm::version_after`].
-    version: Option<&'a str>,
-    problems: &'a Problems,
-}
-
 /// The page of a webhook, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
     let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
     let days: Vec<_> = days.into_iter().map(shown_day).collect();
-    let (version, current) = (endpoint.version.0.to_string(), Typed::current(&endpoint));
-    let sent = sent.unwrap_or(Sent { typed: &current, version: None, problems: &NO_PROBLEMS });
+    let now = |name: &str| values(&endpoint, name);
+    let (given, was) = match again {
+        None => (Typed::new(now), Typed::new(now)),
+        Some(again) => {
+            (Typed::new(|name| again.values(name, now(name))), Typed::new(|name| again.values_before(name, now(name))))
+        }
+    };
+    let version = endpoint.version;
     let shown = WebhookPage {
         shell: &shell(app, caller, Place::Webhooks).await?,
         done,
@@ -247,9 +258,10 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Se
         may_delete: caller.may(&operations::DELETE_WEBHOOK),
         webhook: &shown(&endpoint),
         once: &new_once(app.entropy()),
-        version: sent.version.unwrap_or(&version),
-        given: sent.typed.given(),
-        problems: sent.problems,
+        version: &again.map_or_else(|| version.0.to_string(), |again| again.version(version)),
+        given: given.given(),
+        was: was.given(),
+        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
         days: &days,
         newest,
     };
@@ -258,27 +270,23 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, sent: Option<Se
 
 /// `POST /console/webhooks/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let typed = Typed::of(&form.fields);
-    match save(&app, &mut form, &id.0, &typed).await {
+    match save(&app, &mut form, &id.0).await {
         Ok(_) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
         Err(refusal) => {
-            let version = form.version_after(&refusal);
-            let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
-            let problems = if version.is_none() { Problems::general(CHANGED.to_owned()) } else { problems };
-            let sent = Some(Sent { typed: &typed, version, problems: &problems });
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), sent).await, TO_LIST)
+            let (again, error) = Again::of(&form, refusal, &WEBHOOK_FIELDS, CHANGED)?;
+            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)
         }
     }
 }
 
-/// Saves what was typed. Only a URL or a switch that differs is sent: either of them makes the server forget earlier
-/// failures. A form that is sent twice saves once.
-async fn save(app: &App, form: &mut OwnForm, id: &str, typed: &Typed) -> Result<Answer, Refusal> {
-    let seen = app.webhook(&form.caller, id).await?;
+/// Saves what was typed over: a URL or a switch that is sent makes the server forget earlier failures, and switches on what
+/// it has switched off. A form that is sent twice saves once.
+async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<Answer, Refusal> {
+    let (fields, typed) = (&form.fields, Typed::of(&form.fields));
     let body = wire::UpdateWebhook {
-        url: (typed.url != seen.url.as_str()).then(|| Some(typed.url.clone())),
-        events: Some(Some(events(&form.fields))),
-        active: (typed.active != seen.active).then_some(Some(typed.active)),
+        url: fields.is_typed_over("url").then_some(Some(typed.url)),
+        events: fields.is_typed_over("events").then(|| Some(events(fields))),
+        active: fields.is_typed_over("active").then_some(Some(typed.active)),
     };
     let patch = body.parse(|host, port| app.may_reach(host, port))?;
     let if_match = form.if_match();

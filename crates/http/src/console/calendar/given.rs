@@ -8,7 +8,10 @@ use kalends_web::{EVENT_FIELDS, EventDetail, EventGiven, EventKind, Problems, cl
 use kalends_wire as wire;
 
 use super::{super::shown::problems, event::CHANGED};
-use crate::{error::ApiError, pages::Fields};
+use crate::{
+    error::ApiError,
+    pages::{Fields, WAS, line, lines},
+};
 
 /// What was typed.
 pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
@@ -17,7 +20,7 @@ pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
 
 /// What the form of an event showed before anything was typed, in its hidden fields.
 pub(super) fn shown_before(fields: &Fields) -> EventGiven<'_> {
-    given(fields, "was_")
+    given(fields, WAS)
 }
 
 fn given<'a>(fields: &'a Fields, prefix: &str) -> EventGiven<'a> {
@@ -50,16 +53,6 @@ fn status(name: &str) -> Result<wire::EventStatus, FieldError> {
         "tentative" => Ok(wire::EventStatus::Tentative),
         _ => Err(FieldError::new("status", "must be one of the choices; choose it again")),
     }
-}
-
-/// A text as a field of one line sends it back: browsers leave line breaks out.
-fn line(text: &str) -> String {
-    text.replace(['\r', '\n'], "").trim().to_owned()
-}
-
-/// A text as a field of several lines sends it back: browsers know only one kind of line break.
-fn lines(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
 /// The event that the form describes.

@@ -44,6 +44,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         once: "once",
         version: text,
         given,
+        was: given,
         problems: &NO_PROBLEMS,
         calendars: &calendars,
         calendars_total: 3,

@@ -99,6 +99,7 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         once: "once",
         version: text,
         given,
+        was: given,
         problems: &NO_PROBLEMS,
         days: &days,
         newest: None,
