@@ -5,26 +5,14 @@
 // pictures of the documentation again.
 'use strict';
 
-const { readFileSync, readdirSync, existsSync } = require('node:fs');
+const { readFileSync, readdirSync } = require('node:fs');
 const { createServer } = require('node:http');
-const { delimiter, join } = require('node:path');
-const puppeteer = require('puppeteer-core');
+const { join } = require('node:path');
+const { expect, newPage, prefer, rules, run } = require('./browser.cjs');
 
 const gallery = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const TYPES = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml', html: 'text/html; charset=utf-8', md: 'text/markdown' };
-const WIDTHS = [390, 1280];
-const SCHEMES = ['light', 'dark'];
 const PICTURES = join(__dirname, '../../docs/use/booking');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-function program() {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
-  if (!found) throw new Error('no Chromium found (Debian\'s package is `chromium`)');
-  return found;
-}
 
 // The pages by their names, and the picker in two zones below `/book/`.
 function answer(request, response) {
@@ -39,59 +27,32 @@ function answer(request, response) {
   response.writeHead(200, { ...headers, 'content-type': TYPES[path.split('.').pop()] }).end(text);
 }
 
-const problems = [];
-function expect(what, holds) {
-  if (!holds) problems.push(what);
-}
-
-async function open(browser, address, settings = {}) {
-  const page = await browser.newPage();
-  page.on('console', (message) => message.type() === 'error' && problems.push(`${address}: ${message.text()}`));
-  page.on('pageerror', (error) => problems.push(`${address}: ${error.message}`));
-  await page.setViewport({ width: 1280, height: 900 });
-  await page.emulateTimezone(settings.zone ?? 'Europe/Berlin');
-  if (settings.script === false) await page.setJavaScriptEnabled(false);
-  await page.goto(address, { waitUntil: 'networkidle0' });
+async function open(browser, base, path, settings = {}) {
+  const page = await newPage(browser, base, { zone: 'Europe/Berlin', ...settings });
+  await page.goto(`${base}${path}`, { waitUntil: 'networkidle0' });
   return page;
 }
 
-// Without motion, because colours in a transition between schemes do not count.
-function prefer(page, scheme) {
-  const still = { name: 'prefers-reduced-motion', value: 'reduce' };
-  return page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
-}
+const names = Object.keys(gallery.files).filter((name) => name.endsWith('.html'));
 
-async function rules(browser, base) {
-  for (const name of Object.keys(gallery.files).filter((name) => name.endsWith('.html'))) {
+async function all(browser, base) {
+  for (const name of names) {
     // With a zone in the address, the script does not request another one.
-    const page = await open(browser, `${base}${name}?tz=x`);
-    // The checker itself is not bound by the page's policy.
-    await page.evaluate(axe);
-    for (const width of WIDTHS) {
-      await page.setViewport({ width, height: 900 });
-      for (const scheme of SCHEMES) {
-        await prefer(page, scheme);
-        const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES);
-        for (const { id, impact, help, nodes } of found.violations) {
-          const where = nodes.map((node) => node.html).slice(0, 3).join(' ');
-          problems.push(`${name} ${width} ${scheme}: ${impact} ${id}: ${help}: ${where}`);
-        }
-      }
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(`${name} ${width}: ${wide} pixels too wide`, wide <= 0);
+    const page = await open(browser, base, `${name}?tz=x`);
+    await rules(page, name, async (width) => {
       const low = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, .day[href], .time, .step')]
         .filter((one) => one.type !== 'hidden' && !one.hidden && !one.closest('.trap'))
         // The label of a box is part of its target.
         .filter((one) => (one.type === 'checkbox' ? one.closest('label') : one).getBoundingClientRect().height < 43.9)
         .map((one) => one.outerHTML.slice(0, 80)));
       expect(`${name} ${width}: lower than 44 pixels: ${low.join(' ')}`, low.length === 0);
-    }
+    });
     await page.close();
   }
 }
 
 async function withScript(browser, base) {
-  const page = await open(browser, `${base}/book/kq7dm2x9`, { zone: 'America/New_York' });
+  const page = await open(browser, base, '/book/kq7dm2x9', { zone: 'America/New_York' });
   expect('the visitor\'s zone is requested', page.url().endsWith('?tz=America%2FNew_York'));
   const text = () => page.$eval('main', (main) => main.textContent);
   expect('the visitor\'s times are shown', (await text()).includes('4:30'));
@@ -121,7 +82,7 @@ async function withScript(browser, base) {
 }
 
 async function withoutScript(browser, base) {
-  const page = await open(browser, `${base}/book/kq7dm2x9`, { script: false });
+  const page = await open(browser, base, '/book/kq7dm2x9', { script: false });
   const follow = (selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
   await follow('.day[href]');
   expect('a day links to its times', new URL(page.url()).searchParams.has('day'));
@@ -139,7 +100,7 @@ async function withoutScript(browser, base) {
 async function pictures(browser, base) {
   for (const file of readdirSync(PICTURES).filter((name) => name.endsWith('.png'))) {
     const [, name, dark, width] = file.match(/^(.*?)(-dark)?-(\d+)\.png$/);
-    const page = await open(browser, `${base}/${name}.html?tz=x`);
+    const page = await open(browser, base, `/${name}.html?tz=x`);
     await page.setViewport({ width: Number(width), height: 200 });
     await prefer(page, dark ? 'dark' : 'light');
     await page.screenshot({ path: join(PICTURES, file), fullPage: true });
@@ -147,24 +108,17 @@ async function pictures(browser, base) {
   }
 }
 
-async function main() {
+run(async (browser) => {
   const server = createServer(answer);
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   const base = `http://127.0.0.1:${server.address().port}`;
-  // All content comes from the file above, so the sandbox, which root cannot use, would not protect anything.
-  const browser = await puppeteer.launch({ executablePath: program(), args: ['--no-sandbox', '--disable-gpu'] });
   try {
     await withScript(browser, base);
     await withoutScript(browser, base);
-    await rules(browser, base);
+    await all(browser, base);
     if (process.env.KALENDS_RENEW_PICTURES === '1') await pictures(browser, base);
   } finally {
-    await browser.close();
     server.close();
   }
-  for (const problem of new Set(problems)) console.error(problem);
-  if (problems.length > 0) process.exit(1);
-  console.log(`${Object.keys(gallery.files).filter((name) => name.endsWith('.html')).length} pages, nothing found`);
-}
-
-main().catch((error) => { console.error(error); process.exit(1); });
+  return `${names.length} pages`;
+});

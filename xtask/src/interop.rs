@@ -185,6 +185,14 @@ const CHECKS: &[Check] = &[
         tool: &["node", "xtask/interop/docs.cjs"],
         postgres: false,
     },
+    Check {
+        name: "console",
+        packages: Packages::Node(&["axe-core@4.14.1", "puppeteer-core@24.43.1"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["node", "xtask/interop/console.cjs"],
+        postgres: false,
+    },
 ];
 
 /// Runs the named check, or all of them.

@@ -1,6 +1,6 @@
 //! What holds for every email, in every language.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use kalends_accounts::{Membership, UserName};
 use kalends_bookings::{Guest, Question, QuestionType, Questions};
@@ -17,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 34] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 35] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -111,6 +111,7 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 34] {
         ("host-cancelled", for_host(&to, &visit, HostLetter::Cancelled, stop)),
         ("host-called-off", for_host(&to, &visit, HostLetter::CalledOff, stop)),
         ("host-asked", asks_for_consent(&to, name, name, stop)),
+        ("replies-asked", asks_for_replies(&to, name, "https://calendar.example.com/replies/token")),
         ("invited", invited(&to, once, false, reply)),
         ("invitation-changed", invited(&to, weekly, true, reply)),
         ("uninvited", uninvited(&to, once, true)),
@@ -208,6 +209,33 @@ fn third_party_text_is_never_a_link() {
             }
         }
     }
+}
+
+/// The end-to-end test `given_addresses` opens one address of each of these kinds.
+#[test]
+fn every_address_is_of_a_known_kind() {
+    let known = [
+        "calendar.example.com/book/emails/token",
+        "calendar.example.com/book/slug",
+        "calendar.example.com/book/slug/bookings/one/cancel",
+        "calendar.example.com/book/slug/bookings/one/event.ics",
+        "calendar.example.com/book/slug/bookings/two/move",
+        "calendar.example.com/replies/token",
+        "calendar.example.com/rsvp/token",
+        "calendar.example.com/v1/auth/claim/clm_1/revoke",
+        "console.example.com",
+        "console.example.com/claims/clm_1/revoke",
+        "console.example.com/invitations",
+        "console.example.com/reset",
+        "console.example.com/verify",
+    ];
+    let mut found = BTreeSet::new();
+    for (_, mail) in in_every_language("Ada") {
+        let after = mail.text.split("https://").skip(1);
+        let addresses = after.map(|rest| rest.split(|letter: char| letter.is_whitespace() || "#>)".contains(letter)));
+        found.extend(addresses.filter_map(|mut parts| parts.next()).map(|address| address.trim_end_matches('.').to_owned()));
+    }
+    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), known);
 }
 
 #[test]

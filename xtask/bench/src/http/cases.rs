@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::console::PAGES;
 use super::data::{Data, FREE, FREE_TIMES, READERS, cold_windows, free_from, instant, window};
 use super::floor::ROWS;
 use crate::connection::{get, post};
@@ -52,7 +53,7 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             format!("/v1/availability?agents={}&{first}", named.join(","))
         })
         .collect();
-    vec![
+    let mut all = vec![
         floor(CONSTANT, 200, vec![get("/constant", None)]),
         floor("floor: 68 KB", 200, vec![get("/long", None)]),
         floor(SELECT, 200, (0..ROWS).map(|id| get(&format!("/rows/{id}"), None)).collect()),
@@ -143,7 +144,10 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             POST,
             Requests::each(201, data.free.iter().map(|calendar| free_additions(key, calendar))),
         ),
-    ]
+    ];
+    let page = |path| Requests::shared(200, vec![get(path, Some(&data.session))]);
+    all.extend(PAGES.iter().map(|(name, path)| case(name, GET_EVENT, page(path))));
+    all
 }
 
 fn slots(slug: &str) -> Vec<u8> {

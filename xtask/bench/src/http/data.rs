@@ -72,6 +72,8 @@ pub(crate) struct Data {
     /// hours for 14 days, the second five minutes for a year. The third is like the first, but books five such calendars
     /// together.
     pub(crate) pages: Vec<String>,
+    /// The session of a person with an organization of their own.
+    pub(crate) session: String,
 }
 
 impl Data {
@@ -169,7 +171,7 @@ async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<Stri
 }
 
 /// Creates the events and returns their identifiers.
-async fn create_events(
+pub(crate) async fn create_events(
     connection: &mut Connection,
     key: &str,
     calendar: &str,
@@ -187,7 +189,11 @@ async fn create_events(
     Ok(ids)
 }
 
-async fn agent_with_calendar(connection: &mut Connection, key: &str, name: &str) -> Result<(String, String)> {
+pub(crate) async fn agent_with_calendar(
+    connection: &mut Connection,
+    key: &str,
+    name: &str,
+) -> Result<(String, String)> {
     let agent = json!({ "name": name, "type": "ai" }).to_string();
     let agent = connection.ask(&post("/v1/agents", Some(key), None, &agent)).await?.json(201)?;
     let agent = json::text(&agent, "id")?.to_owned();

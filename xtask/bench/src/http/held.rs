@@ -1,6 +1,7 @@
 //! The ratios that the project must keep.
 
 use super::cases;
+use super::console::PAGES;
 use crate::database::Kind;
 
 /// The minimum speed of a case, as a share of the floor or case that it is compared with.
@@ -25,6 +26,9 @@ const HELD: [Held; 9] = [
     Held { case: cases::POST, least: 0.3, on: Some(Kind::Postgres) },
 ];
 
+/// The minimum speed of a page of the console, as a share of GET event.
+const PAGE: f64 = 1.0 / 3.0;
+
 /// The minimum factor by which group commit is faster on SQLite than one transaction each.
 pub(crate) const COMMITS_TOGETHER: f64 = 3.0;
 /// The share of a ratio that `--check` still accepts, because runs vary that much.
@@ -39,7 +43,8 @@ const fn everywhere(case: &'static str, least: f64) -> Held {
 /// The minimum ratio of a case, if it has one.
 pub(crate) fn least(case: &str, on: Kind) -> Option<f64> {
     let counts = |held: &&Held| held.case == case && held.on.is_none_or(|kind| kind == on);
-    HELD.iter().find(counts).map(|held| held.least)
+    let page = || PAGES.iter().any(|(name, _)| *name == case).then_some(PAGE);
+    HELD.iter().find(counts).map(|held| held.least).or_else(page)
 }
 
 /// Whether a figure misses its minimum by more than a tenth, or was not measured.

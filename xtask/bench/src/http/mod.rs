@@ -2,6 +2,7 @@
 
 mod cases;
 mod commits;
+mod console;
 mod data;
 pub(crate) mod floor;
 mod held;
@@ -164,7 +165,8 @@ impl Side {
         let (service, start) = start_twice(&program).await?;
         let key = program.create_organization("Bench").await?;
         let mut connection = Connection::open(service.address).await?;
-        let data = Data::create(&mut connection, &key).await.context("cannot create the data")?;
+        let mut data = Data::create(&mut connection, &key).await.context("cannot create the data")?;
+        data.session = console::create(&mut connection, &program).await.context("cannot fill the console")?;
         let event = data.events.first().context("there are no events")?;
         let event = connection.ask(&get(&format!("/v1/events/{event}"), Some(&key))).await?;
         event.json(200)?;
