@@ -144,6 +144,12 @@ async fn signed_in(
     let app = &entrance.app;
     let (token, mut principal) = match session_of(app, operation, request.headers()).await {
         Ok(session) => session,
+        // The page of a form keeps what was typed.
+        Err(ApiError::Refused(Refusal::NotSignedIn))
+            if console::is_form(&request) && bearer(request.headers()).is_none() =>
+        {
+            return Box::pin(console::expired(app, operation, request)).await;
+        }
         Err(error) => return error.into_response(),
     };
     note(&request, || Requester::Session(Arc::clone(&principal)));

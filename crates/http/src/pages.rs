@@ -243,6 +243,11 @@ impl Fields {
         self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
+    /// The names and values of all fields, in their order.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Whether a field was typed over: it differs from what its page showed, which its hidden fields `was_NAME`
     /// contain. Blank values count as left out.
     pub(crate) fn is_typed_over(&self, name: &str) -> bool {

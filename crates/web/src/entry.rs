@@ -64,6 +64,8 @@ pub struct SignIn<'a> {
     pub email: &'a str,
     /// Why the user is not signed in.
     pub problem: Option<&'a str>,
+    /// Whether a form was sent that may have ended the session, such as one that leaves an organization.
+    pub ended: bool,
     /// The providers to choose from.
     pub providers: &'a [ProviderChoice<'a>],
     /// Whether the page offers to sign up.

@@ -23,7 +23,7 @@ pub const ROLES: [Choice<'static>; 4] = [
 ];
 
 /// The name of a role for people.
-fn role_text(role: &str) -> &str {
+pub(crate) fn role_text(role: &str) -> &str {
     let known = ROLES.iter().find(|known| known.value == role);
     known.and_then(|known| known.title.split_once(':')).map_or(role, |(name, _)| name)
 }

@@ -115,6 +115,11 @@ const DONE: &[(&str, &str)] = &[
     ("cancelled", "Cancelled."),
     ("confirmed", "Confirmed."),
     ("released", "Released."),
+    ("claiming", "If an organization can be claimed with the address, a code is on its way there."),
+    (
+        "claimed",
+        "The code is right. The organization becomes yours when the hold ends, unless somebody revokes the claim.",
+    ),
 ];
 
 /// What a form did, to be said on the page that follows it.

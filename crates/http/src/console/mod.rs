@@ -8,9 +8,11 @@ mod activity;
 mod agents;
 mod calendar;
 mod calendars;
+mod claims;
 mod connect;
 mod connections;
 mod deliveries;
+mod expired;
 mod first_run;
 mod form;
 mod frame;
@@ -19,6 +21,7 @@ mod keys;
 mod members;
 mod new_calendar;
 mod organization;
+mod orgs;
 mod overview;
 mod password;
 pub(crate) mod places;
@@ -43,7 +46,7 @@ use kalends_app::{
     operations::{self, Operation},
 };
 
-pub(crate) use self::form::Exceeded;
+pub(crate) use self::{expired::expired, form::Exceeded};
 use self::places::{
     CALENDARS, CONFIRM_SECOND_FACTOR, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, Form, HOME, INVITATIONS, JOIN,
     OFFER, PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE,
@@ -100,6 +103,8 @@ const ALL: &[&[Form]] = &[
     organization::OPERATIONS,
     members::OPERATIONS,
     account::OPERATIONS,
+    orgs::OPERATIONS,
+    claims::OPERATIONS,
 ];
 
 /// The operation of a page or form, by its method and route template.
@@ -127,6 +132,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(organization::routes())
         .merge(members::routes())
         .merge(account::routes())
+        .merge(orgs::routes())
+        .merge(claims::routes())
         .merge(webhooks::routes())
         .merge(deliveries::routes())
         .merge(activity::routes())

@@ -15,6 +15,8 @@ pub(crate) const HOME: &str = "/console";
 /// The page on which a user signs in.
 pub(crate) const SIGN_IN: &str = "/console/sign-in";
 pub(crate) const SIGN_UP: &str = "/console/sign-up";
+/// The page to which a sign-in in another tab leads.
+pub(crate) const SIGNED_IN: &str = "/console/signed-in";
 pub(crate) const SIGN_OUT: &str = "/console/sign-out";
 pub(crate) const RESEND: &str = "/console/verify/resend";
 /// The page on which a user asks for an email that sets the password.
@@ -100,6 +102,12 @@ pub(crate) const USAGE: &str = "/console/usage";
 pub(crate) const KEYS: &str = "/console/keys";
 pub(crate) const NEW_KEY: &str = "/console/keys/new";
 pub(crate) const REVOKE_KEY: &str = "/console/keys/{id}/revoke";
+/// The user's organizations.
+pub(crate) const ORGS: &str = "/console/orgs";
+/// The user's claims, and the form that begins one.
+pub(crate) const CLAIMS: &str = "/console/claims";
+/// One claim, and the form that proves it.
+pub(crate) const CLAIM: &str = "/console/claims/{id}";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";

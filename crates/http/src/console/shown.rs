@@ -103,6 +103,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
             return format!("{}: the limit of {limit} is reached. {}", metric.title(), metric.at_limit());
         }
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
+        Refusal::NotFound { missing: Missing::Claim, .. } => "There is no such claim.",
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
         Refusal::WebhookInactive => "The webhook is switched off. Switch it on first.",

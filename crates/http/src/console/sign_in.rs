@@ -34,6 +34,9 @@ pub(super) struct Asked {
     /// Why a sign-in with a provider failed.
     #[serde(default)]
     error: String,
+    /// Not empty after a form that may have ended the session.
+    #[serde(default)]
+    ended: String,
 }
 
 /// `GET /console/sign-in`
@@ -42,7 +45,8 @@ pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<A
     let next = Next::of(&asked.next);
     let problem = SIGN_IN_ERRORS.into_iter().find(|(code, _)| *code == asked.error).map(|(_, message)| message);
     let may_sign_up = admits(&app, next, opened_invitation(&headers).as_deref());
-    render(&app, StatusCode::OK, SignIn { next, email: "", problem, providers: &[], may_sign_up })
+    let ended = !asked.ended.is_empty();
+    render(&app, StatusCode::OK, SignIn { next, email: "", problem, ended, providers: &[], may_sign_up })
 }
 
 fn render(app: &App, status: StatusCode, shown: SignIn<'_>) -> Response {
@@ -66,7 +70,8 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
     let (next, email) = (Next::of(sent.fields.get("next")), sent.fields.get("email").trim());
     let may_sign_up = admits(&app, next, sent.invitation.as_deref());
     let again = |status, problem: &str| {
-        render(&app, status, SignIn { next, email, problem: Some(problem), providers: &[], may_sign_up })
+        let problem = Some(problem);
+        render(&app, status, SignIn { next, email, problem, ended: false, providers: &[], may_sign_up })
     };
     let token = sent.fields.get(SignInCode::TOKEN);
     let mut called = match sent.called {

@@ -9,7 +9,7 @@ use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
     ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
-    Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits,
+    Expired, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits,
     LinkOver, Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet,
     Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
     ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode,
@@ -272,8 +272,11 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
     let providers = [ProviderChoice { name: "google", title: "Google" }];
-    let sign_in =
-        |problem| SignIn { next: Next::Connect, email: text, problem, providers: &providers, may_sign_up: true }.html();
+    let sign_in = |problem: Option<&str>| {
+        let ended = problem.is_some();
+        SignIn { next: Next::Connect, email: text, problem, ended, providers: &providers, may_sign_up: true }.html()
+    };
+    let expired = Expired { action: &path, fields: &[("org", "org_x"), (text, text)], left_out: false };
     let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
     let wrong: Vec<_> =
         ["email", "name", "org_name", "password"].map(|field| (field.to_owned(), text.to_owned())).into();
@@ -369,6 +372,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("plans, offered", Plans { offers: Some(href.clone()), ..plans }.html()),
         ("sign-in", sign_in(None)),
         ("sign-in, wrong", sign_in(Some(text))),
+        ("session ended", expired.html()),
+        ("session ended, without a password", Expired { left_out: true, ..expired }.html()),
         ("sign-in, code", code(None)),
         ("sign-in, wrong code", code(Some(text))),
         ("security, off", security(SecurityState::Off, None)),

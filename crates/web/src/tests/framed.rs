@@ -8,6 +8,7 @@ mod first_run;
 mod keys;
 mod members;
 mod organization;
+mod orgs;
 mod usage;
 mod webhooks;
 
@@ -54,6 +55,7 @@ pub(super) fn pages(text: &str) -> Named {
         organization::pages,
         members::pages,
         account::pages,
+        orgs::pages,
     ];
     areas.iter().flat_map(|pages| pages(text)).collect()
 }

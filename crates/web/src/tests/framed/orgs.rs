@@ -1,0 +1,85 @@
+//! The pages about the user's organizations and claims.
+
+use kalends_kernel::Page;
+
+use super::{done, problems, shell};
+use crate::{
+    CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims, Done, NO_PROBLEMS, OwnOrganization,
+    OwnOrganizations, Paging, Place, SignedInAgain,
+};
+
+const ORG: &str = "org_01jn8r6v9ke0bt3m5qz2c7xwdg";
+const CLAIM: &str = "clm_01jn8r6v9ke0bt3m5qz2c7xwdh";
+
+pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
+    let shell = &shell(text, Place::Home);
+    let at = "2026-03-02T08:00:00Z".parse().unwrap();
+    let own = |role, active| OwnOrganization { id: ORG.to_owned(), name: text.to_owned(), role, since: at, active };
+    let orgs = [own("owner", true), own("viewer", false)];
+    let claim = |status| ClaimShown {
+        id: CLAIM.to_owned(),
+        status,
+        org: Some(ORG.to_owned()).filter(|_| ["held", "effective"].contains(&status)),
+        created_at: at,
+        expires_at: Some(at).filter(|_| ["pending", "expired"].contains(&status)),
+        takes_effect_at: Some(at).filter(|_| status == "held"),
+        ended_at: Some(at).filter(|_| ["effective", "revoked", "void"].contains(&status)),
+    };
+    let claims = ["pending", "expired", "held", "effective", "revoked", "void"].map(claim);
+    let path = "/console/claims";
+    let paging = |total| Paging { path: path.to_owned(), filter: Vec::new(), page: Page::default(), total };
+    let listed = Claims {
+        shell,
+        done: done(),
+        claims: &claims,
+        paging: &paging(51),
+        once: "once",
+        email: text,
+        problems: &NO_PROBLEMS,
+    };
+    let code = ClaimCode { shell, done: done(), id: CLAIM, once: "once", problems: &NO_PROBLEMS };
+    vec![
+        ("own organizations", OwnOrganizations { shell, orgs: &orgs }.html()),
+        ("own organizations, one", OwnOrganizations { shell, orgs: &orgs[..1] }.html()),
+        ("signed in again", SignedInAgain { shell }.html()),
+        ("claims", listed.html()),
+        ("claims, none", Claims { done: Done::default(), claims: &[], paging: &paging(0), ..listed }.html()),
+        ("claims, wrong", Claims { problems: &problems(&CLAIM_FIELDS, text), ..listed }.html()),
+        ("code of a claim", code.html()),
+        ("code of a claim, wrong", ClaimCode { problems: &problems(&CLAIM_CODE_FIELDS, text), ..code }.html()),
+    ]
+}
+
+#[test]
+fn a_claim_says_when_it_becomes_final() {
+    let (text, at) = ("Engines", |time: &str| time.parse().unwrap());
+    let claim = |status, takes_effect_at, ended_at| ClaimShown {
+        id: CLAIM.to_owned(),
+        status,
+        org: Some(ORG.to_owned()),
+        created_at: at("2026-03-02T08:00:00Z"),
+        expires_at: None,
+        takes_effect_at,
+        ended_at,
+    };
+    let claims = [
+        claim("held", Some(at("2026-03-03T08:04:00Z")), None),
+        claim("effective", None, Some(at("2026-03-01T08:04:00Z"))),
+    ];
+    let shell = &shell(text, Place::Home);
+    let paging = Paging { path: "/console/claims".to_owned(), filter: Vec::new(), page: Page::default(), total: 2 };
+    let page = Claims {
+        shell,
+        done: Done::default(),
+        claims: &claims,
+        paging: &paging,
+        once: "once",
+        email: "",
+        problems: &NO_PROBLEMS,
+    };
+    let page = page.html();
+    for part in ["<dt>Becomes final</dt><dd><time datetime=\"2026-03-03T08:04:00Z\">", "<dt>Final since</dt>", ORG] {
+        assert!(page.contains(part), "no {part} in {page}");
+    }
+    assert!(!page.contains("Enter the code"), "{page}");
+}
