@@ -178,7 +178,7 @@ impl App {
         &self,
         provider: &str,
         terms: Option<String>,
-        page: Option<ReturnTo>,
+        page: Option<&ReturnTo>,
     ) -> Result<OauthBegun, Refusal> {
         let client = match self.sign_in_client(self.sign_in_provider(provider)?).await? {
             Ok(client) => client,

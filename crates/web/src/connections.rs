@@ -19,10 +19,29 @@ pub struct Connections<'a> {
     pub done: Done,
     /// Whether the browser keeps the token of a link that was opened before.
     pub has_link: bool,
-    /// The accounts.
+    /// The accounts, the oldest first.
     pub accounts: &'a [Account],
-    /// The grants.
+    /// The number of accounts, also of those that the page does not show.
+    pub accounts_total: u64,
+    /// The grants, the oldest first.
     pub grants: &'a [Grant],
+    /// The number of grants, also of those that the page does not show.
+    pub grants_total: u64,
+}
+
+impl Connections<'_> {
+    fn hides_accounts(&self) -> bool {
+        more(self.accounts.len(), self.accounts_total)
+    }
+
+    fn hides_grants(&self) -> bool {
+        more(self.grants.len(), self.grants_total)
+    }
+}
+
+/// Whether there are more entries than the page shows.
+fn more(shown: usize, total: u64) -> bool {
+    u64::try_from(shown).is_ok_and(|shown| shown < total)
 }
 
 /// A connected account.

@@ -26,6 +26,9 @@ const BELOW: &str = "/console/";
 const ENTRY: &str = "/console/sign-";
 /// The maximum length of the path and query of a page, in bytes. The calendar names up to 20 calendars in its address.
 const MAX: usize = 1_500;
+/// The maximum length of the path and query that a provider returns the browser to, in bytes. The sign-in with a provider
+/// has the same limit.
+const RETURN_MAX: usize = 512;
 
 impl<'a> Next<'a> {
     /// Every page with a text of its own for those who sign in.
@@ -64,13 +67,19 @@ impl<'a> Next<'a> {
         }
     }
 
-    /// The name by which a provider returns the browser to the page, if it does.
-    pub(crate) const fn return_to(self) -> Option<&'static str> {
+    /// The name or the path by which a provider returns the browser to the page; `None` for the first page. A long query
+    /// is left out.
+    pub(crate) fn return_to(self) -> Option<&'a str> {
         match self {
+            Self::Home => None,
             Self::Connect => Some("connect"),
             Self::Connections => Some("connections"),
             Self::Join => Some("join"),
-            Self::Home | Self::Plans | Self::Page(_) => None,
+            Self::Plans | Self::Page(_) => {
+                let whole = self.path();
+                let path = whole.split('?').next().unwrap_or_default();
+                [whole, path].into_iter().find(|path| path.len() <= RETURN_MAX)
+            }
         }
     }
 }
@@ -123,6 +132,17 @@ mod tests {
         let calendars = "&cal=cal_01jn8r7d2xe9tvn4a6k8m0pqrs".repeat(20);
         let address = format!("/console/calendar?view=week&date=2026-03-02&tz=Europe/Berlin{calendars}");
         assert_eq!(Next::of(&address), Next::Page(&address));
+    }
+
+    #[test]
+    fn a_provider_leads_back_to_every_page() {
+        let names = Next::ALL.map(Next::return_to);
+        assert_eq!(names, [None, Some("connect"), Some("connections"), Some("join"), Some("/console/plans")]);
+        let page = |address: &str| Next::of(address).return_to().map(str::to_owned);
+        assert_eq!(page("/console/agents?offset=50").as_deref(), Some("/console/agents?offset=50"));
+        let calendars = "&cal=cal_01jn8r7d2xe9tvn4a6k8m0pqrs".repeat(20);
+        assert_eq!(page(&format!("/console/calendar?view=week{calendars}")).as_deref(), Some("/console/calendar"));
+        assert_eq!(page(&format!("/console/{}", "a".repeat(RETURN_MAX))), None);
     }
 
     #[test]

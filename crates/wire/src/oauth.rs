@@ -15,8 +15,9 @@ pub struct SignInWith {
     /// The version of the current terms (`GET /v1/auth/terms/current`). A new user accepts them by signing in.
     #[param(example = "2026-01-01", min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
-    /// The page to return to: `connect`, `connections` or `join`. Defaults to the console.
-    #[param(example = "connect", pattern = "^(connect|connections|join)$")]
+    /// The page to return to: `connect`, `connections`, `join`, or the path of a page of the console with its query,
+    /// such as `/console/agents`. Defaults to the console.
+    #[param(example = "connect", pattern = "^(connect|connections|join|/console/[!-~]{1,503})$")]
     pub return_to: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, Refusal};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, LIMIT_MAX, Page};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, LIMIT_MAX, Listed, Page};
 use kalends_web::{Account, Connections, Disconnect, Done, Grant, NothingConnected, Place};
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -70,8 +70,8 @@ pub(super) async fn list(
 
 async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result<Response, ApiError> {
     let shell = shell(app, caller, Place::Connections).await?;
-    let connections = app.list_connections(caller, ALL).await?.data;
-    let grants = app.list_grants(caller, ALL).await?.data;
+    let Listed { data: connections, total: accounts_total } = app.list_connections(caller, ALL).await?;
+    let Listed { data: grants, total: grants_total } = app.list_grants(caller, ALL).await?;
     let mut names = BTreeMap::new();
     for connection in &connections {
         match app.external_calendars(caller, &connection.id.to_string()).await {
@@ -96,8 +96,16 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
             }
         })
         .collect();
-    let (shell, done) = (&shell, Done::named(done));
-    Ok(page(StatusCode::OK, Connections { shell, done, has_link, accounts: &accounts, grants: &grants }.html()))
+    let connections = Connections {
+        shell: &shell,
+        done: Done::named(done),
+        has_link,
+        accounts: &accounts,
+        accounts_total,
+        grants: &grants,
+        grants_total,
+    };
+    Ok(page(StatusCode::OK, connections.html()))
 }
 
 fn shown_account(connection: wire::CalendarConnection) -> Account {

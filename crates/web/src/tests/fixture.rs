@@ -122,8 +122,15 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         |audience, agents| Grant { id: "grt_x".into(), calendars: text.into(), audience, agents, created_at: at };
     let grants = [grant("all", 0), grant("all_current", 2), grant("selected", 1)];
     let shell = &shell(text, Place::Connections);
-    let connections =
-        Connections { shell, done: Done::named("paused"), has_link: true, accounts: &accounts, grants: &grants };
+    let connections = Connections {
+        shell,
+        done: Done::named("paused"),
+        has_link: true,
+        accounts: &accounts,
+        accounts_total: 4,
+        grants: &grants,
+        grants_total: 3,
+    };
     let calendars =
         ["xcl_x", "xcl_y"].map(|id| CalendarChoice { id: id.into(), name: text.into(), is_chosen: id == "xcl_x" });
     let audiences =
@@ -158,6 +165,7 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         ("nothing connected", NothingConnected { code: "oauth_declined", has_link: true }.html()),
         ("nothing connected, unknown", NothingConnected { code: text, has_link: false }.html()),
         ("connections", connections.html()),
+        ("connections, too many", Connections { accounts_total: 201, grants_total: 201, ..connections }.html()),
         (
             "connections, none",
             Connections { done: Done::default(), has_link: false, accounts: &[], grants: &[], ..connections }.html(),

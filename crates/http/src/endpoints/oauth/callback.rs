@@ -40,8 +40,8 @@ pub(crate) async fn callback(
 ) -> Result<Elsewhere, ApiError> {
     let page = answer.callback().state.and_then(ReturnTo::of_state);
     let (location, session) = match app.end_oauth(&request.0, &provider.0, answer.callback()).await? {
-        OauthEnded::SignedIn { token } => (returns_to(app.settings(), page), Some(cookies(&app).set(&token))),
-        OauthEnded::Failed(failure) => (returns_without(app.settings(), page, failure), None),
+        OauthEnded::SignedIn { token } => (returns_to(app.settings(), page.as_ref()), Some(cookies(&app).set(&token))),
+        OauthEnded::Failed(failure) => (returns_without(app.settings(), page.as_ref(), failure), None),
     };
     let state = answer.is_ours().then(|| cookies(&app).clear_state());
     let cookies = session.into_iter().chain(state).collect();

@@ -15,9 +15,9 @@ use crate::{
 ///
 /// The provider is `google`, `microsoft` or `oidc` (a provider of the operator's choice), if the operator configured it.
 /// Any other gets 404. A cookie binds the attempt to the browser for 10 minutes. A new user accepts the terms in
-/// `tos_version`; a known user does not need it. `return_to` names the page to return to, which is the console by
-/// default. If the provider does not answer, the redirect leads to the sign-in at once, with `provider_unavailable`, as
-/// after a failure at the callback.
+/// `tos_version`; a known user does not need it. `return_to` is the page to return to: the console by default, and for a
+/// path that is no page of it. If the provider does not answer, the redirect leads to the sign-in at once, with
+/// `provider_unavailable`, as after a failure at the callback.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",
@@ -35,12 +35,12 @@ pub(crate) async fn start(
     query: QueryOf<wire::SignInWith>,
 ) -> Result<Elsewhere, ApiError> {
     let (terms, page) = query.0.parse()?;
-    Ok(match app.begin_oauth(&provider.0, terms, page).await? {
+    Ok(match app.begin_oauth(&provider.0, terms, page.as_ref()).await? {
         OauthBegun::AtProvider { location, state } => {
             Elsewhere { location, cookies: vec![cookies(&app).set_state(&state)] }
         }
         OauthBegun::Failed(failure) => {
-            Elsewhere { location: returns_without(app.settings(), page, failure), cookies: Vec::new() }
+            Elsewhere { location: returns_without(app.settings(), page.as_ref(), failure), cookies: Vec::new() }
         }
     })
 }
