@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::{english::in_english, link::Path, shell::Shell};
+use crate::{english::in_english, link::Path, overview::OtherOrganization, shell::Shell};
 
 /// The page that says that the session has ended, with the form to send again.
 #[derive(Debug, Clone, Copy, Template)]
@@ -13,8 +13,21 @@ pub struct Expired<'a> {
     pub action: &'a Path,
     /// The names and values of its fields, in their order.
     pub fields: &'a [(&'a str, &'a str)],
+    /// The identifier of the organization in which the form was opened, if it names one.
+    pub org: Option<&'a str>,
     /// Whether fields that may be secrets were left out.
     pub left_out: bool,
+}
+
+/// Where the form in the other tab belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormPlace<'a> {
+    /// To the organization of the session, or to none.
+    Here,
+    /// To another organization of the user.
+    Elsewhere(&'a OtherOrganization),
+    /// To an organization to which the user does not belong.
+    Lost,
 }
 
 /// The page to which a sign-in in another tab leads.
@@ -23,6 +36,8 @@ pub struct Expired<'a> {
 pub struct SignedInAgain<'a> {
     /// The frame.
     pub shell: &'a Shell,
+    /// Where the form in the other tab belongs.
+    pub form: FormPlace<'a>,
 }
 
 in_english!(Expired<'_>, SignedInAgain<'_>);

@@ -88,7 +88,7 @@ pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use csv::csv_row;
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
-pub use expired::{Expired, SignedInAgain};
+pub use expired::{Expired, FormPlace, SignedInAgain};
 pub use field::Choice;
 pub use first_run::{FIRST_RUN_FIELDS, FirstAgent, FirstRunForm, FirstRunGiven, FirstRunMade, TestEvent};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};

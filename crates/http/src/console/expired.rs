@@ -6,9 +6,11 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use kalends_app::{App, Refusal, operations::Operation};
+use kalends_kernel::OrgId;
 use kalends_web::{Expired, Path};
 
 use super::{
+    form::ORG,
     places::{DELETE_ORGANIZATION, MEMBERS, ORGANIZATION, REMOVE_MEMBER, SIGN_IN, SIGN_OUT},
     shown::{because_of, page},
 };
@@ -63,7 +65,8 @@ async fn shown_again(app: &App, operation: &Operation, request: Request) -> Opti
     let action = Path::new(request.uri().path())?;
     let fields = Fields::read(&read_body(request.into_body()).await.ok()?);
     let (kept, left_out) = kept(&fields)?;
-    Some(Expired { action: &action, fields: &kept, left_out }.html())
+    let org = fields.get(ORG).parse::<OrgId>().ok().map(|org| org.to_string());
+    Some(Expired { action: &action, fields: &kept, org: org.as_deref(), left_out }.html())
 }
 
 /// The names and values of the fields that the page keeps, and whether it leaves any out. `None` if there is nothing to

@@ -82,7 +82,7 @@ pub(super) struct OwnForm {
 }
 
 /// The name of the hidden field with the organization.
-const ORG: &str = "org";
+pub(super) const ORG: &str = "org";
 
 impl<S: Sync> FromRequest<S> for OwnForm {
     type Rejection = ApiError;

@@ -4,8 +4,8 @@ use kalends_kernel::Page;
 
 use super::{done, problems, shell};
 use crate::{
-    CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims, Done, NO_PROBLEMS, OwnOrganization,
-    OwnOrganizations, Paging, Place, SignedInAgain,
+    CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims, Done, FormPlace, NO_PROBLEMS, OtherOrganization,
+    OwnOrganization, OwnOrganizations, Paging, Place, SignedInAgain,
 };
 
 const ORG: &str = "org_01jn8r6v9ke0bt3m5qz2c7xwdg";
@@ -16,6 +16,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let at = "2026-03-02T08:00:00Z".parse().unwrap();
     let own = |role, active| OwnOrganization { id: ORG.to_owned(), name: text.to_owned(), role, since: at, active };
     let orgs = [own("owner", true), own("viewer", false)];
+    let other = OtherOrganization { id: ORG.to_owned(), name: text.to_owned() };
+    let again = |form: FormPlace<'_>| SignedInAgain { shell, form }.html();
     let claim = |status| ClaimShown {
         id: CLAIM.to_owned(),
         status,
@@ -41,7 +43,9 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     vec![
         ("own organizations", OwnOrganizations { shell, orgs: &orgs }.html()),
         ("own organizations, one", OwnOrganizations { shell, orgs: &orgs[..1] }.html()),
-        ("signed in again", SignedInAgain { shell }.html()),
+        ("signed in again", again(FormPlace::Here)),
+        ("signed in again, elsewhere", again(FormPlace::Elsewhere(&other))),
+        ("signed in again, as another user", again(FormPlace::Lost)),
         ("claims", listed.html()),
         ("claims, none", Claims { done: Done::default(), claims: &[], paging: &paging(0), ..listed }.html()),
         ("claims, wrong", Claims { problems: &problems(&CLAIM_FIELDS, text), ..listed }.html()),
