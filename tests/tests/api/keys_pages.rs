@@ -188,7 +188,7 @@ async fn roles_decide_who_sees_and_changes_keys(#[case] database: Database) {
         pages.open(path).await.asks_to_sign_in();
     }
     for path in [LIST, &revoke] {
-        pages.send(path, &theirs).await.asks_to_sign_in();
+        pages.send(path, &theirs).await.says(401, "Your session has ended");
     }
     assert_eq!(keys(&owner).await.len(), 1);
 }

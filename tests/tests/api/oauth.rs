@@ -523,6 +523,22 @@ async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] data
         refused.header("location"),
         format!("{base}/console/sign-in?next=/console/connections&error=oauth_declined")
     );
+    // Any page of the console, with its query.
+    let (begun, cookie) = way(&format!("{}&return_to=/console/agents%3Foffset%3D50", terms())).await;
+    let entered = world.answer(&world.back(&begun).await, &cookie).await.expect(302);
+    assert_eq!(entered.header("location"), format!("{base}/console/agents?offset=50"));
+    let (begun, cookie) = way("?return_to=/console/agents%3Foffset%3D50").await;
+    let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
+    let refused = world.answer(&path, &cookie).await.expect(302);
+    let explained = format!("{base}/console/sign-in?next=/console/agents%3Foffset%3D50&error=oauth_declined");
+    assert_eq!(refused.header("location"), explained);
+    // A path that is no page, and a state that somebody else wrote.
+    let (begun, cookie) = way(&format!("{}&return_to=/console/../v1/agents", terms())).await;
+    let entered = world.answer(&world.back(&begun).await, &cookie).await.expect(302);
+    assert_eq!(entered.header("location"), format!("{base}/console"));
+    let forged = "/v1/auth/oauth/google/callback?code=x&state=page-aHR0cHM6Ly9ldmlsLmV4YW1wbGUv.x";
+    let refused = world.answer(forged, &cookie).await.expect(302);
+    assert_eq!(refused.header("location"), format!("{base}/console?error=oauth_state"));
     anybody
         .get("/v1/auth/oauth/google?return_to=https://evil.example")
         .await

@@ -54,6 +54,7 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     let deliveries = format!("/v1/webhooks/{webhook}/deliveries");
     wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
     invite(owner, "invited@example.com", "viewer").await.expect(201);
+    owner.post("/v1/auth/claim/initiate").json(json!({ "email": "claimed@example.com" })).await.expect(200);
 }
 
 /// The calendar leads to other dates without end. Some of them stand for all.
@@ -91,7 +92,7 @@ async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
 
 /// The forms that change only what is the user's own, whatever the role.
 fn is_own(form: &str) -> bool {
-    ["sign-", "forgot", "reset", "invitations", "orgs/", "account", "security", "connect", "verify"]
+    ["sign-", "forgot", "reset", "invitations", "orgs/", "claims", "account", "security", "connect", "verify"]
         .iter()
         .any(|own| form.strip_prefix("/console/").is_some_and(|form| form.starts_with(own)))
 }
@@ -122,9 +123,18 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
     let mut pages = Pages::new(&server);
     pages.sign_in(&ada.email).await;
     let (opened, forms) = crawl(&mut pages).await;
-    for part in
-        ["agents/agt_", "keys", "webhooks/whk_", "calendar/events/evt_", "activity", "usage", "members", "export"]
-    {
+    for part in [
+        "agents/agt_",
+        "keys",
+        "webhooks/whk_",
+        "calendar/events/evt_",
+        "activity",
+        "usage",
+        "members",
+        "export",
+        "orgs",
+        "claims/clm_",
+    ] {
         assert!(opened.iter().any(|path| path.contains(part)), "no page of {part}: {opened:#?}");
     }
     let before = state(&owner).await;

@@ -342,8 +342,11 @@ async fn roles_decide_what_the_pages_offer(#[case] database: Database) {
     let eve = hurried(&server, "eve@example.com").await;
     let mut pages = Pages::new(&server);
     for (is_form, path, _) in everything(&page, &delivery) {
-        let seen = if is_form { pages.send(&path, &fields).await } else { pages.open(&path).await };
-        seen.asks_to_sign_in();
+        if is_form {
+            pages.send(&path, &fields).await.says(401, "Your session has ended");
+        } else {
+            pages.open(&path).await.asks_to_sign_in();
+        }
     }
     pages.sign_in(&eve.email).await;
     pages.open(LIST).await.says(200, "There are no webhooks yet.");

@@ -52,7 +52,7 @@ struct Asked {
 async fn signed_in(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let org = asked.ok().and_then(|asked| asked.0.org.parse::<OrgId>().ok());
     let shell = shell(&app, &caller.0, Place::Home).await?;
-    let shown = |form| page(StatusCode::OK, SignedInAgain { shell: &shell, form }.html());
+    let shown = |form: FormPlace<'_>| page(StatusCode::OK, SignedInAgain { shell: &shell, form }.html());
     let Some(org) = org.filter(|org| *org != caller.0.org()) else { return Ok(shown(FormPlace::Here)) };
     let orgs = app.own_orgs(&caller.0).await?.orgs;
     let other = orgs.into_iter().find(|own| own.org.id == org);
