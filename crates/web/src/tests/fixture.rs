@@ -9,10 +9,10 @@ use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
     ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
-    Expired, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, Limits,
-    LinkOver, Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery, PasswordSet,
-    Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
-    ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode,
+    Expired, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState,
+    Limits, LinkOver, Moving, Next, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page, PageQuery,
+    PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState,
+    Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState, SignIn, SignInCode,
     SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
     WrongEntry,
 };
