@@ -9,9 +9,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{
-    Entropy, FieldError, UserId, Version, base64url, bounded_text, from_base64url, random_bytes,
-};
+use kalends_kernel::{Entropy, FieldError, UserId, Version, base64url, bounded_text, from_base64url, random_bytes};
 use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

@@ -156,9 +156,7 @@ async fn every_address_leads_to_a_page(#[case] database: Database) {
     let settings = [("KALENDS_SIGNUP_PLAN", "custom"), ("KALENDS_EMAIL_PROOF", "on")];
     let server = Server::start_with(database, &settings).await;
     let answers = send_all(&server).await;
-    let sent = async || {
-        server.mails().iter().flat_map(|mail| paths(&server, &mail.text)).collect::<BTreeMap<_, _>>()
-    };
+    let sent = async || server.mails().iter().flat_map(|mail| paths(&server, &mail.text)).collect::<BTreeMap<_, _>>();
     let mut in_emails = until(sent, |found| IN_EMAILS.iter().all(|kind| found.contains_key(*kind))).await;
     assert!(in_emails.remove(FOR_PROGRAMS).is_some());
     assert_eq!(kinds(&in_emails), IN_EMAILS);

@@ -233,7 +233,9 @@ fn every_address_is_of_a_known_kind() {
     for (_, mail) in in_every_language("Ada") {
         let after = mail.text.split("https://").skip(1);
         let addresses = after.map(|rest| rest.split(|letter: char| letter.is_whitespace() || "#>)".contains(letter)));
-        found.extend(addresses.filter_map(|mut parts| parts.next()).map(|address| address.trim_end_matches('.').to_owned()));
+        found.extend(
+            addresses.filter_map(|mut parts| parts.next()).map(|address| address.trim_end_matches('.').to_owned()),
+        );
     }
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), known);
 }

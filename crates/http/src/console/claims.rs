@@ -136,9 +136,7 @@ async fn code(app: &App, caller: &Actor, id: &str, done: Done, problems: &Proble
 async fn verify(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let body = wire::VerifyClaim { claim_id: id.0.clone(), otp: form.fields.get("otp").trim().to_owned() };
     let outcome = match body.parse() {
-        Ok((claim, code)) => {
-            form.once(&app, async |caller: &Actor| app.verify_claim(caller, claim, &code).await).await
-        }
+        Ok((claim, code)) => form.once(&app, async |caller: &Actor| app.verify_claim(caller, claim, &code).await).await,
         Err(errors) => Err(errors.into()),
     };
     let refusal = match outcome {

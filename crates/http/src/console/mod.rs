@@ -46,12 +46,12 @@ use kalends_app::{
     operations::{self, Operation},
 };
 
-pub(crate) use self::{expired::expired, form::Exceeded};
 use self::places::{
     CALENDARS, CONFIRM_SECOND_FACTOR, CONNECT, CONNECTIONS, DECLINE, DISCONNECT, FORGOT, Form, HOME, INVITATIONS, JOIN,
     OFFER, PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE,
     SECURITY, SIGN_IN, SIGN_OUT, SIGN_UP, START, START_SECOND_FACTOR, SWITCH,
 };
+pub(crate) use self::{expired::expired, form::Exceeded};
 use crate::reply::see_other;
 
 /// The pages and forms without a list of their own, each with its operation.
