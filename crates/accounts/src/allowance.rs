@@ -40,6 +40,8 @@ pub enum Limited {
     Proofs,
     /// Wrong codes of a user's second factor.
     SecondFactor,
+    /// Emails with which the operator tests the sending of mail.
+    TestMail,
     /// Emails from one organization to others, with the limit per hour.
     Mail(u32),
     /// Emails from all organizations to one recipient, with the limit per hour.
@@ -80,7 +82,7 @@ impl Limited {
             Self::SignUps | Self::PublicSignUps | Self::Exports | Self::SecondFactor => 10,
             Self::Feedback => 25,
             Self::AuditFiles => 30,
-            Self::ClaimsOn | Self::Resets | Self::Proofs => 5,
+            Self::ClaimsOn | Self::Resets | Self::Proofs | Self::TestMail => 5,
             Self::ClaimsOf => 20,
             Self::Mail(count) | Self::MailTo(count) => count,
         }
@@ -97,6 +99,7 @@ impl Limited {
             | Self::Resets
             | Self::Proofs
             | Self::SecondFactor
+            | Self::TestMail
             | Self::Mail(_)
             | Self::MailTo(_) => Window::Hour,
             Self::Feedback => Window::Day,
@@ -116,6 +119,7 @@ impl Limited {
             Self::Resets => "resets",
             Self::Proofs => "proofs",
             Self::SecondFactor => "second factor",
+            Self::TestMail => "test mail",
             Self::Mail(_) => "mail",
             Self::MailTo(_) => "mail to",
         }
@@ -133,6 +137,7 @@ impl fmt::Display for Limited {
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
+            Self::TestMail => "test emails",
             Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
@@ -147,7 +152,7 @@ impl fmt::Display for Limited {
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
             Self::ClaimsOf | Self::Proofs | Self::SecondFactor => f.write_str(" to one user"),
-            Self::Exports | Self::AuditFiles | Self::Feedback => Ok(()),
+            Self::Exports | Self::AuditFiles | Self::Feedback | Self::TestMail => Ok(()),
         }
     }
 }
@@ -281,6 +286,11 @@ impl Allowance {
         Self::new(Limited::SecondFactor, user.uuid().as_bytes(), None)
     }
 
+    /// Emails with which the operator tests the sending of mail, to any address.
+    pub fn test_mail() -> Self {
+        Self::new(Limited::TestMail, &[], None)
+    }
+
     /// Emails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
@@ -352,7 +362,7 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 12] {
+    fn all() -> [Allowance; 13] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
@@ -365,6 +375,7 @@ mod tests {
             Allowance::resets(&ada),
             Allowance::proofs(UserId::from_bytes([7; 16])),
             Allowance::second_factor(UserId::from_bytes([7; 16])),
+            Allowance::test_mail(),
             Allowance::mail(org(), 7),
             Allowance::mail_to(&ada, 3),
         ]
@@ -401,6 +412,7 @@ mod tests {
                 "5 emails an hour are allowed to one address",
                 "5 emails an hour are allowed to one user",
                 "10 wrong codes an hour are allowed to one user",
+                "5 test emails an hour are allowed",
                 "7 emails an hour are allowed to others from one organization",
                 "3 emails an hour are allowed to one address",
             ]

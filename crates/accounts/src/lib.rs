@@ -35,7 +35,7 @@ mod user;
 mod user_token;
 mod waitlist;
 
-pub use admin::AdminToken;
+pub use admin::{AdminToken, OperatorSession, is_seal};
 pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
 pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since, audit_retention_days};
 pub use change::Change;
@@ -62,9 +62,9 @@ pub use second_factor::{
     SecondStep, SecondStepToken, TotpSecret, WrongCode,
 };
 pub use session::{
-    CrossSite, KeptToken, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims,
-    SessionCookies, SessionEnd, check_anonymous, check_provenance, kept_token, origin_of, origins_of, session_token,
-    state_cookie,
+    CrossSite, KeptToken, OPERATOR_SESSION_LASTS, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session,
+    SessionClaims, SessionCookies, SessionEnd, check_anonymous, check_provenance, kept_token, operator_cookie,
+    origin_of, origins_of, session_token, state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use sign_ups::SignUps;

@@ -15,6 +15,12 @@ pub const SESSION_COOKIE: &str = "service_session";
 const TOKEN_MAX: usize = 256;
 /// How long a [`KeptToken`] is kept.
 const TOKEN_KEPT: SignedDuration = SignedDuration::hours(1);
+/// How long a session of the operator lasts.
+pub const OPERATOR_SESSION_LASTS: SignedDuration = SignedDuration::hours(1);
+/// The name of the cookie of the operator's session.
+const OPERATOR_COOKIE: &str = "service_operator";
+/// The path at and below which the operator's pages are.
+const OPERATOR_PAGES: &str = "/console/operator";
 /// The issuer in tokens. A token that another service signed with the same key is not accepted.
 pub const SESSION_ISSUER: &str = "kalends";
 
@@ -192,13 +198,32 @@ impl SessionCookies {
         self.line_at("/console", kept.cookie(), "", SignedDuration::ZERO)
     }
 
+    /// `Set-Cookie` for a session of the operator, whose cookie has that value. No other site can send it, not even with a
+    /// link.
+    pub fn set_operator(self, value: &str) -> String {
+        self.strict_line(value, OPERATOR_SESSION_LASTS)
+    }
+
+    /// `Set-Cookie` that removes the cookie of [`Self::set_operator`].
+    pub fn clear_operator(self) -> String {
+        self.strict_line("", SignedDuration::ZERO)
+    }
+
+    fn strict_line(self, value: &str, lasts: SignedDuration) -> String {
+        format!("{}; SameSite=Strict", self.begin_line(OPERATOR_PAGES, OPERATOR_COOKIE, value, lasts))
+    }
+
     fn line(self, name: &str, value: &str, lasts: SignedDuration) -> String {
         self.line_at("/", name, value, lasts)
     }
 
     fn line_at(self, path: &str, name: &str, value: &str, lasts: SignedDuration) -> String {
+        format!("{}; SameSite=Lax", self.begin_line(path, name, value, lasts))
+    }
+
+    fn begin_line(self, path: &str, name: &str, value: &str, lasts: SignedDuration) -> String {
         let (secure, seconds) = (if self.secure { "; Secure" } else { "" }, lasts.as_seconds());
-        format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly{secure}; SameSite=Lax")
+        format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly{secure}")
     }
 }
 
@@ -210,6 +235,11 @@ pub fn session_token<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&
 /// The state of an attempt to sign in with a provider, read in the same way.
 pub fn state_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     cookie_of(STATE_COOKIE, cookies)
+}
+
+/// The value of the cookie of the operator's session, read in the same way.
+pub fn operator_cookie<'a>(cookies: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    cookie_of(OPERATOR_COOKIE, cookies)
 }
 
 /// A token that the pages of the console keep, read in the same way.
@@ -384,6 +414,11 @@ mod tests {
         let flags = if secure { "HttpOnly; Secure; SameSite=Lax" } else { "HttpOnly; SameSite=Lax" };
         assert_eq!(cookies.set("a.b.c"), format!("service_session=a.b.c; Path=/; Max-Age=43200; {flags}"));
         assert_eq!(cookies.clear(), format!("service_session=; Path=/; Max-Age=0; {flags}"));
+        let strict = flags.replace("Lax", "Strict");
+        let operator = format!("service_operator=1.x; Path=/console/operator; Max-Age=3600; {strict}");
+        assert_eq!(cookies.set_operator("1.x"), operator);
+        let removed = format!("service_operator=; Path=/console/operator; Max-Age=0; {strict}");
+        assert_eq!(cookies.clear_operator(), removed);
         for (kept, name) in
             [(KeptToken::Invitation, "service_invitation"), (KeptToken::ConnectionLink, "service_connection_link")]
         {

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     busy_cache::{AnswerCache, BusyCache},
+    deployment::Deployment,
     failures::Failures,
     feed_cache::FeedCache,
     key_uses::KeyUses,
@@ -66,6 +67,8 @@ pub struct Settings {
     pub email_proof: bool,
     /// The page on which callers choose or request another plan. Without it no answer links to one.
     pub upgrade_url: Option<String>,
+    /// What the operator's pages say about the process.
+    pub deployment: Deployment,
 }
 
 /// The parts of an [`App`].

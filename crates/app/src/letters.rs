@@ -17,6 +17,7 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use crate::ports::Mail;
 
 mod bookings;
+mod operator;
 mod second_factor;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub(crate) use bookings::{
     Appointment, HostLetter, Visit, asks_for_consent, asks_for_replies, booked, booking_cancelled, booking_moved,
     booking_reminder, called_off, for_host,
 };
+pub(crate) use operator::test_mail;
 pub(crate) use second_factor::{
     recovery_code_used, recovery_codes_renewed, second_factor_off, second_factor_on, wrong_codes_used_up,
 };

@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures::future::join_all;
 use kalends_kernel::{OrgId, StoreError};
-use kalends_plans::{Counted as CountedBy, Metric, UsageReport};
+use kalends_plans::{Counted as CountedBy, Limits, Metric, Plan, UsageReport};
 use kalends_quotas::{Period, Refund, Take, Unit};
 use kalends_time::{SignedDuration, Timestamp};
 use tracing::Instrument as _;
@@ -127,7 +127,11 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn usage(&self, actor: &Actor) -> Result<UsageReport, Refusal> {
-        let (plan, limits, org) = (actor.principal.plan, actor.principal.limits, actor.org());
+        self.usage_of(actor.org(), actor.principal.plan, actor.principal.limits).await
+    }
+
+    /// [`Self::usage`] of an organization on that plan, with these limits.
+    pub(crate) async fn usage_of(&self, org: OrgId, plan: Plan, limits: Limits) -> Result<UsageReport, Refusal> {
         let read = async |now| Ok((now, self.parts.store.usage(org, Period::of(now), now).await?));
         let ((now, used), unspent) = self.read_with_leases(org, read).await?;
         let mut report = UsageReport::new(plan, limits, now);

@@ -15,8 +15,11 @@ use crate::{
     Activation, App, ChangeSet, Missing, Refusal,
     address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
-    letters,
+    etag, letters,
 };
+
+/// The command that changes a plan, as the audit log names it.
+const SET_PLAN: &str = "org set-plan";
 
 /// The parameters of a new organization.
 #[derive(Debug, Clone)]
@@ -85,10 +88,44 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
 /// # Errors
 /// [`Refusal::NotFound`], [`Refusal::Invalid`] for invalid limits.
 pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Value>) -> Result<Organization, Refusal> {
-    change(app, org, "org set-plan", |organization| {
+    change(app, org, SET_PLAN, |organization| {
         organization.on_plan(plan, limits.clone()).map_err(|error| limits_at_fault(&error))
     })
     .await
+}
+
+/// [`set_plan`], for an operator who has seen the organization at the version `seen`. An organization that has the plan
+/// and the limits already stays as it is, so that the same request can be sent twice.
+///
+/// # Errors
+/// As [`set_plan`]. [`Refusal::Stale`] if the organization has changed since.
+pub async fn set_plan_seen(
+    app: &Arc<App>,
+    org: OrgId,
+    seen: Version,
+    plan: Plan,
+    limits: Option<Value>,
+) -> Result<(), Refusal> {
+    if is_on(app, org, plan, limits.as_ref()).await? {
+        return Ok(());
+    }
+    let changed = change(app, org, SET_PLAN, |organization| {
+        if organization.version != seen {
+            return Err(Refusal::Stale { current: etag(organization.version) });
+        }
+        organization.on_plan(plan, limits.clone()).map_err(|error| limits_at_fault(&error))
+    })
+    .await;
+    match changed {
+        // The same request may have been sent twice at once.
+        Err(Refusal::Stale { .. }) if is_on(app, org, plan, limits.as_ref()).await? => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+async fn is_on(app: &App, org: OrgId, plan: Plan, limits: Option<&Value>) -> Result<bool, Refusal> {
+    let organization = find(app, org).await?;
+    Ok((organization.plan, organization.limit_overrides.as_ref()) == (plan, limits))
 }
 
 /// Puts an organization on the waiting list. If it is already waiting, it keeps its place.
@@ -115,8 +152,7 @@ pub async fn activate(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusa
 /// [`Refusal::NotFound`].
 pub async fn new_key(app: &Arc<App>, org: OrgId) -> Result<CreatedOrganization, Refusal> {
     retry_stale(|| async {
-        let missing = || Refusal::missing(Missing::Organization, &org.to_string());
-        let organization = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
+        let organization = find(app, org).await?;
         let (fresh, changes) = app.replacing_keys(&organization);
         app.commit_command(changes, Action::KeyRegenerate, "org new-key").await?;
         Ok(CreatedOrganization { org, api_key: fresh.text })
@@ -220,6 +256,12 @@ pub async fn list_organizations(app: &Arc<App>) -> Result<Vec<Organization>, Ref
     Ok(app.parts.store.list_organizations().await?)
 }
 
+/// The organization with that identifier.
+pub(crate) async fn find(app: &App, org: OrgId) -> Result<Organization, Refusal> {
+    let found = app.parts.store.find_organization(org).await?;
+    found.ok_or_else(|| Refusal::missing(Missing::Organization, &org.to_string()))
+}
+
 async fn change(
     app: &Arc<App>,
     org: OrgId,
@@ -227,8 +269,7 @@ async fn change(
     decide: impl Fn(&Organization) -> Result<Organization, Refusal>,
 ) -> Result<Organization, Refusal> {
     retry_stale(|| async {
-        let missing = || Refusal::missing(Missing::Organization, &org.to_string());
-        let seen = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
+        let seen = find(app, org).await?;
         let organization = decide(&seen)?;
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });

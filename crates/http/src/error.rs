@@ -454,7 +454,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
-            Limited::Mail(_) => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
+            Limited::Mail(_) | Limited::TestMail => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
             Limited::Exports | Limited::AuditFiles => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),
             Limited::Feedback => coded(ErrorType::QuotaExceeded, ErrorCode::FeedbackLimit),
         },

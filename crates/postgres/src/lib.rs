@@ -34,7 +34,7 @@ mod store;
 mod transaction;
 
 pub use key_table::PostgresKeyTable;
-pub use open::Database;
+pub use open::{Database, newest_migration};
 #[cfg(feature = "scratch")]
 pub use scratch::ScratchDatabase;
 pub use store::PostgresStore;

@@ -15,6 +15,11 @@ use crate::error::{NO_SUCH_TABLE, code, migrate_error, store_error};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations/postgres");
 
+/// The number of the newest migration of this program.
+pub fn newest_migration() -> i64 {
+    MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 /// The migrator's table of applied migrations.
 const APPLIED: &str = "_sqlx_migrations";
 /// How long a caller waits for a connection. Short, so that an unreachable server is reported soon.

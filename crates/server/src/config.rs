@@ -14,6 +14,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use ipnet::IpNet;
 use kalends_accounts::{PublicMailDomains, SignUps};
+use kalends_app::ListedSetting;
 use kalends_calendars::RecurrenceDefault;
 use kalends_mail::{MailTransport, Sender};
 use kalends_plans::{IpLimits, MailLimits, Plan};
@@ -108,6 +109,8 @@ pub struct Config {
     pub log_requests: bool,
     /// The collector that spans are sent to, without a trailing slash.
     pub otlp_endpoint: Option<String>,
+    /// Every setting with its value and its source, without secrets.
+    pub listing: Vec<ListedSetting>,
 }
 
 impl Config {
@@ -202,6 +205,7 @@ impl Config {
                 log_format: log_format?,
                 log_requests: log_requests?,
                 otlp_endpoint,
+                listing: listing::listed(given),
             })
         };
         match config() {

@@ -73,6 +73,22 @@ impl Database {
         }
     }
 
+    /// The name of the kind of database.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "SQLite",
+            Self::Postgres(_) => "Postgres",
+        }
+    }
+
+    /// The number of the newest migration of this program.
+    pub(crate) fn schema(&self) -> i64 {
+        match self {
+            Self::Sqlite(_) => kalends_sqlite::newest_migration(),
+            Self::Postgres(_) => kalends_postgres::newest_migration(),
+        }
+    }
+
     /// The table of data keys.
     pub(crate) fn key_table(&self) -> Arc<dyn KeyTable> {
         match self {

@@ -7,12 +7,12 @@ use kalends_accounts::{
     AdminToken, Terms,
     oauth::{Client, Provider},
 };
-use kalends_app::{App, MemoryRateLimiter, Parts, Settings};
+use kalends_app::{App, Deployment, MemoryRateLimiter, Parts, Settings};
 use kalends_credentials::{Argon2Hasher, JwtTokens};
 use kalends_human_calendars::CalendarAccounts;
 use kalends_ical_fetch::EgressFetcher;
 use kalends_kernel::Entropy;
-use kalends_mail::Letterhead;
+use kalends_mail::{Letterhead, MailTransport};
 use kalends_plans::TrustedProxies;
 use kalends_sign_in::{OidcSettings, ProviderSettings, Providers};
 use kalends_time::Clock;
@@ -41,6 +41,7 @@ impl Service {
     pub(crate) async fn open(config: &Config, base_url: String, session_key: &[u8]) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.clock_offset));
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let started_at = clock.now();
         let (database, ring) = open_keys(config, &clock, &entropy).await?;
 
         let letterhead = Letterhead::new(&host_of(&base_url), Arc::clone(&clock), Arc::clone(&entropy));
@@ -70,6 +71,14 @@ impl Service {
             sign_ups: config.sign_ups,
             email_proof: config.email_proof,
             upgrade_url: config.upgrade_url.clone(),
+            deployment: Deployment {
+                version: env!("CARGO_PKG_VERSION"),
+                database: database.name(),
+                schema: database.schema(),
+                started_at,
+                keeps_mail: config.mail == MailTransport::File,
+                settings: config.listing.clone(),
+            },
             base_url,
         };
         let store = database.store(Arc::<KeyRing>::clone(&ring));

@@ -28,5 +28,5 @@ mod store;
 mod writer;
 
 pub use key_table::SqliteKeyTable;
-pub use open::{Database, OpenOptions};
+pub use open::{Database, OpenOptions, newest_migration};
 pub use store::SqliteStore;

@@ -44,6 +44,11 @@ const LOG_BYTES: &str = "67108864";
 const WRITER_CACHE: &str = "-4096";
 const READER_CACHE: &str = "-8192";
 
+/// The number of the newest migration of this program.
+pub fn newest_migration() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 /// Options for opening a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenOptions {

@@ -24,7 +24,7 @@ use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
     PasswordHash, PublicMailDomains, Session, SignUpSource, SignUps, Terms, User, UserName, VerificationCode, Waitlist,
 };
-use kalends_app::{Answer, Charge, Settings, StoredAnswer};
+use kalends_app::{Answer, Charge, Deployment, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
     Agent, AgentActivity, AgentType, Attendees, AvailabilityRules, Calendar, Conflicts, Event, EventSource,
@@ -105,6 +105,7 @@ pub fn settings() -> Settings {
         recurrence_default: RecurrenceDefault::default(),
         public_mail_domains: PublicMailDomains::default(),
         trusted_proxies: TrustedProxies::default(),
+        deployment: Deployment::default(),
     }
 }
 

@@ -127,6 +127,7 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 35] {
         ("proof", asks_for_proof(&user, name, verify, Timestamp::from_micros(1_800_000_000_000_000))),
         ("claim-code", claim_code(&to, name, &code)),
         ("member-invitation", invites_member(&invitation, name, name, page)),
+        ("test", test_mail(&to, "https://calendar.example.com")),
         ("claim-held", claim_held(&to, name, Timestamp::from_micros(1_800_000_000_000_000), &places)),
     ]
 }

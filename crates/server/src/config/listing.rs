@@ -1,5 +1,7 @@
 //! The list of every setting with its value and its source, without secrets.
 
+use kalends_app::ListedSetting;
+
 use super::{
     Given, Source,
     keys::{self, Default, Key, Visibility},
@@ -7,6 +9,15 @@ use super::{
 
 /// The replacement for secrets.
 const MASK: &str = "********";
+
+/// Every setting with its value and its source.
+pub(super) fn listed(given: &Given) -> Vec<ListedSetting> {
+    let of = |key: &&Key| {
+        let Row { name, value, source } = row(key, given);
+        ListedSetting { name, value, source: source.to_string() }
+    };
+    keys::ALL.iter().map(of).collect()
+}
 
 /// One line for each setting: name, value, source.
 pub(crate) fn list(given: &Given) -> Vec<String> {
@@ -112,8 +123,12 @@ mod tests {
                 Visibility::Secret => (key.name, "hunter2"),
             })
             .collect();
-        let lines = list(&Given::of(&environment, &[], ""));
+        let given = Given::of(&environment, &[], "");
+        let lines = list(&given);
         assert!(!lines.concat().contains("hunter2"), "{lines:?}");
+        let listed = listed(&given);
+        assert_eq!(listed.len(), lines.len());
+        assert!(!format!("{listed:?}").contains("hunter2"), "{listed:?}");
         assert_eq!(line(&lines, "KALENDS_MASTER_KEY"), ["KALENDS_MASTER_KEY", MASK, "environment"]);
     }
 
