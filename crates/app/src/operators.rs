@@ -116,11 +116,11 @@ pub async fn set_plan_seen(
         organization.on_plan(plan, limits.clone()).map_err(|error| limits_at_fault(&error))
     })
     .await;
-    match changed {
-        // The same request may have been sent twice at once.
-        Err(Refusal::Stale { .. }) if is_on(app, org, plan, limits.as_ref()).await? => Ok(()),
-        other => other.map(drop),
+    // The same request may have been sent twice at once.
+    if matches!(changed, Err(Refusal::Stale { .. })) && is_on(app, org, plan, limits.as_ref()).await? {
+        return Ok(());
     }
+    changed.map(drop)
 }
 
 async fn is_on(app: &App, org: OrgId, plan: Plan, limits: Option<&Value>) -> Result<bool, Refusal> {

@@ -42,6 +42,7 @@ mod members;
 mod next;
 mod notice;
 mod numbers;
+mod operator;
 mod organization;
 mod orgs;
 mod overview;
@@ -103,6 +104,11 @@ pub use members::{
 };
 pub use next::Next;
 pub use notice::Notice;
+pub use operator::{
+    OperatorConfiguration, OperatorCount, OperatorDuty, OperatorLimit, OperatorMail, OperatorMailOutcome,
+    OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace,
+    OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorWaiting, PLAN_FIELDS, TEST_MAIL_FIELDS,
+};
 pub use organization::{
     DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,
 };

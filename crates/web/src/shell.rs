@@ -108,6 +108,8 @@ const DONE: &[(&str, &str)] = &[
     ("removed", "Removed."),
     ("gone", "It is not there any more."),
     ("accepted", "Accepted."),
+    ("admitted", "Admitted. Its keys work, and it gets an email if it has an address."),
+    ("stopped", "It is on the waiting list. Its keys are refused."),
     ("password", "Your password is changed. All your other sessions have ended."),
     ("deleted", "Deleted."),
     ("retrying", "It will be sent again. This takes a moment."),

@@ -1,0 +1,17 @@
+//! The pages for the operator of the server. They are in English, like the console, and work without scripts.
+
+mod configuration;
+mod frame;
+mod mail;
+mod organization;
+mod organizations;
+mod overview;
+mod sign_in;
+
+pub use configuration::{OperatorConfiguration, OperatorSetting};
+pub use frame::{OperatorPlace, OperatorShell};
+pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
+pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};
+pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorWaiting};
+pub use overview::{OperatorCount, OperatorDuty, OperatorOverview};
+pub use sign_in::OperatorSignIn;

@@ -1,0 +1,128 @@
+//! The state of the server.
+
+use askama::Template;
+use kalends_time::{SignedDuration, Timestamp};
+
+use super::frame::OperatorShell;
+use crate::{english::in_english, numbers::grouped, time::in_utc};
+
+/// A number of things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperatorCount<'a> {
+    /// What is counted.
+    pub title: &'a str,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl OperatorCount<'_> {
+    pub(super) fn text(&self) -> String {
+        grouped(self.count)
+    }
+}
+
+/// A duty that a process does in the background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperatorDuty<'a> {
+    /// The name, as the metrics have it.
+    pub name: &'a str,
+    /// How often it ran.
+    pub runs: u64,
+    /// How often it failed.
+    pub failed: u64,
+}
+
+impl OperatorDuty<'_> {
+    fn runs_text(&self) -> String {
+        grouped(self.runs)
+    }
+
+    fn failed_text(&self) -> String {
+        grouped(self.failed)
+    }
+}
+
+/// The state of the server.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "operator_overview.html")]
+pub struct OperatorOverview<'a> {
+    /// The frame.
+    pub shell: &'a OperatorShell,
+    /// The version of the program.
+    pub version: &'a str,
+    /// The kind of database.
+    pub database: &'a str,
+    /// The number of the newest migration.
+    pub schema: i64,
+    /// Whether the database answers, and takes writes.
+    pub is_ready: bool,
+    /// When the process started.
+    pub started_at: Timestamp,
+    /// The current time.
+    pub now: Timestamp,
+    /// The number of organizations, and of those on the waiting list. `None` if the database does not answer.
+    pub organizations: Option<(u64, u64)>,
+    /// The queues.
+    pub queues: &'a [OperatorCount<'a>],
+    /// When the oldest webhook delivery that is due fell due.
+    pub oldest_due: Option<Timestamp>,
+    /// The emails of this process since it started, by their outcome.
+    pub letters: &'a [OperatorCount<'a>],
+    /// The duties of this process since it started.
+    pub duties: &'a [OperatorDuty<'a>],
+}
+
+impl OperatorOverview<'_> {
+    fn started(&self) -> String {
+        in_utc(self.started_at)
+    }
+
+    fn uptime(&self) -> String {
+        lasted(self.now - self.started_at)
+    }
+
+    fn late(&self) -> Option<String> {
+        self.oldest_due.map(|due| lasted(self.now - due))
+    }
+
+    fn seen(&self) -> String {
+        in_utc(self.now)
+    }
+
+    fn organizations_text(&self) -> String {
+        let Some((all, waiting)) = self.organizations else { return "unknown".to_owned() };
+        format!("{}, of which {} on the waiting list", grouped(all), grouped(waiting))
+    }
+}
+
+/// How long something lasted, in its two largest units.
+fn lasted(time: SignedDuration) -> String {
+    let seconds = time.as_seconds().max(0);
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+in_english!(OperatorOverview<'_>);
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(-5, "0 s")]
+    #[case(59, "59 s")]
+    #[case(61, "1 min 1 s")]
+    #[case(3_600, "1 h 0 min")]
+    #[case(90_061, "1 d 1 h")]
+    #[case(864_000, "10 d 0 h")]
+    fn times_have_two_units(#[case] seconds: i64, #[case] text: &str) {
+        assert_eq!(lasted(SignedDuration::seconds(seconds)), text);
+    }
+}
