@@ -98,6 +98,7 @@ fn compose(
         .merge(enter(routes.merge(console::routes()), entrance))
         .merge(docs::routes(docs::Site::new(description.clone())))
         .merge(pages::routes(&app))
+        .merge(console::operator_routes(&app))
         .with_state(Arc::clone(&app))
         .layer(axum::Extension(description));
     let desk = Desk { app, log };

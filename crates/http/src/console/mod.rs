@@ -20,6 +20,7 @@ mod join;
 mod keys;
 mod members;
 mod new_calendar;
+mod operator;
 mod organization;
 mod orgs;
 mod overview;
@@ -167,6 +168,11 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route(CONFIRM_SECOND_FACTOR, post(security::confirm).get(security::back))
         .route(RENEW_RECOVERY_CODES, post(security::renew).get(security::back))
         .route(REMOVE_SECOND_FACTOR, post(security::turn_off).get(security::back))
+}
+
+/// The operator's pages, which are no operations.
+pub(crate) fn operator_routes(app: &App) -> Router<Arc<App>> {
+    operator::routes(app)
 }
 
 /// Somebody reloads the address of a form.

@@ -126,6 +126,19 @@ pub(crate) const RESUME: &str = "/console/connections/{id}/resume";
 pub(crate) const REAUTHORIZE: &str = "/console/connections/{id}/reauthorize";
 pub(crate) const REVOKE: &str = "/console/grants/{id}/revoke";
 
+/// The operator's pages. They belong to no organization, and are no operations.
+pub(crate) const OPERATOR: &str = "/console/operator";
+pub(crate) const OPERATOR_SIGN_OUT: &str = "/console/operator/sign-out";
+pub(crate) const OPERATOR_ORGANIZATIONS: &str = "/console/operator/organizations";
+/// One organization, and the form that changes its plan.
+pub(crate) const OPERATOR_ORGANIZATION: &str = "/console/operator/organizations/{id}";
+pub(crate) const OPERATOR_ACTIVATE: &str = "/console/operator/organizations/{id}/activate";
+pub(crate) const OPERATOR_WAITLIST: &str = "/console/operator/organizations/{id}/waitlist";
+/// The waiting list.
+pub(crate) const OPERATOR_WAITING: &str = "/console/operator/waiting";
+pub(crate) const OPERATOR_MAIL: &str = "/console/operator/mail";
+pub(crate) const OPERATOR_CONFIGURATION: &str = "/console/operator/configuration";
+
 /// A path parameter as the segment of a path. It may be any text: somebody typed the address.
 pub(crate) fn segment(parameter: &str) -> String {
     form_urlencoded::byte_serialize(parameter.as_bytes()).collect()

@@ -47,6 +47,10 @@ impl OperatorOrganization {
         if self.test { format!("{state}; its keys are for tests") } else { state }
     }
 
+    pub(super) fn address(&self) -> Option<&str> {
+        self.email.as_deref()
+    }
+
     pub(super) fn created(&self) -> String {
         in_utc(self.created_at)
     }

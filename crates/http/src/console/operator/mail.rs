@@ -1,0 +1,61 @@
+//! The sending of mail.
+
+use axum::response::Response;
+use http::StatusCode;
+use kalends_accounts::Email;
+use kalends_app::{App, TestMail};
+use kalends_web::{NO_PROBLEMS, OperatorMail, OperatorMailOutcome, OperatorPlace, Problems, TEST_MAIL_FIELDS};
+
+use super::{
+    super::shown::{because_of, page, problems},
+    figures::Figures,
+    session::{Operator, OperatorForm},
+};
+use crate::{Service, error::ApiError};
+
+/// The setting that says how mail is sent.
+const TRANSPORT: &str = "KALENDS_MAIL";
+
+/// `GET /console/operator/mail`
+pub(super) async fn show(app: Service, operator: Operator) -> Response {
+    page(StatusCode::OK, render(&app, &operator, "", None, &NO_PROBLEMS))
+}
+
+fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, problems: &Problems) -> String {
+    let deployment = &app.settings().deployment;
+    let transport = deployment.settings.iter().find(|setting| setting.name == TRANSPORT);
+    let outcome = sent.map(|sent| OperatorMailOutcome {
+        accepted: sent.accepted,
+        code: sent.reply.as_ref().and_then(|reply| reply.code),
+        text: sent.reply.as_ref().map_or("", |reply| reply.text.as_str()),
+    });
+    let figures = Figures::read();
+    let shown = OperatorMail {
+        shell: &operator.shell(OperatorPlace::Mail),
+        transport: transport.map_or("", |setting| setting.value.as_str()),
+        sender: &app.mail_sender(),
+        keeps_mail: deployment.keeps_mail,
+        letters: &figures.letters(),
+        email,
+        outcome,
+        problems,
+    };
+    shown.html()
+}
+
+/// `POST /console/operator/mail`. The answer says at once what became of the email.
+pub(super) async fn send_test(app: Service, form: OperatorForm) -> Result<Response, ApiError> {
+    let email = form.fields.get("email").trim();
+    let outcome = match Email::parse("email", email) {
+        Ok(to) => app.send_test_mail(&to).await,
+        Err(error) => Err(error.into()),
+    };
+    match outcome {
+        Ok(sent) => Ok(page(StatusCode::OK, render(&app, &form.operator, email, Some(&sent), &NO_PROBLEMS))),
+        Err(refusal) => {
+            let (problems, error) = problems(refusal, &TEST_MAIL_FIELDS)?;
+            let shown = page(error.status(), render(&app, &form.operator, email, None, &problems));
+            Ok(because_of(error, shown))
+        }
+    }
+}
