@@ -98,6 +98,7 @@ guides! {
     Run "run/upgrade" "docs/run/upgrade.md";
     Run "run/keys-at-rest" "docs/run/keys-at-rest.md";
     Run "run/monitoring" "docs/run/monitoring.md";
+    Run "run/operator" "docs/run/operator.md";
     Run "run/troubleshooting" "docs/run/troubleshooting.md";
     Run "run/background" "docs/run/background.md";
     Run "run/accounts" "docs/run/accounts.md";

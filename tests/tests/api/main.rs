@@ -94,6 +94,7 @@ mod metering;
 mod moves_by_the_rule;
 mod oauth;
 mod oidc;
+mod operator_pages;
 mod operators;
 mod organization_pages;
 mod page_crawl;

@@ -85,8 +85,8 @@ keys! {
         "The key that wraps the data keys, which encrypt stored fields: 32 bytes in base64, or \"new,old\" during a rotation. On SQLite it is generated into DATA_DIR/master.key.";
     SESSION_KEY, Secret, Default::Unset("generated on SQLite; required on Postgres"),
         "The key that signs console sessions: at least 32 bytes in base64. On SQLite it is generated into DATA_DIR/session.key.";
-    ADMIN_TOKEN, Secret, Default::Unset("/v1/admin/* is disabled"),
-        "The bearer token for /v1/admin/*, at least 16 visible ASCII characters.";
+    ADMIN_TOKEN, Secret, Default::Unset("/v1/admin/* and /console/operator are disabled"),
+        "The bearer token for /v1/admin/*, which also opens the pages below /console/operator, at least 16 visible ASCII characters.";
     TERMS_VERSION, Plain, Default::Text("2026-01-01"),
         "The version of the terms of service.";
     TERMS_MATERIAL, Plain, Default::Text("true"),

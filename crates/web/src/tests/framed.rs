@@ -7,6 +7,7 @@ mod calendar;
 mod first_run;
 mod keys;
 mod members;
+mod operator;
 mod organization;
 mod orgs;
 mod usage;
@@ -54,6 +55,7 @@ pub(super) fn pages(text: &str) -> Named {
         usage::pages,
         organization::pages,
         members::pages,
+        operator::pages,
         account::pages,
         orgs::pages,
     ];

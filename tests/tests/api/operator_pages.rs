@@ -1,0 +1,330 @@
+//! The pages for the operator of the server.
+
+use std::collections::BTreeSet;
+
+use kalends_e2e::{Database, Server};
+use rstest::rstest;
+use rstest_reuse::apply;
+use serde_json::json;
+
+use crate::{
+    fixtures::agent,
+    on_both,
+    pages::{HOSTILE, Pages, Seen, hidden},
+};
+
+const TOKEN: &str = "the-operator-s-own-token";
+const START: &str = "/console/operator";
+const ORGANIZATIONS: &str = "/console/operator/organizations";
+const WAITING: &str = "/console/operator/waiting";
+const MAIL: &str = "/console/operator/mail";
+const CONFIGURATION: &str = "/console/operator/configuration";
+const PAGES: [&str; 5] = [START, ORGANIZATIONS, WAITING, MAIL, CONFIGURATION];
+const COOKIE: &str = "service_operator";
+
+async fn enter(pages: &mut Pages<'_>, token: &str, next: &str) -> Seen {
+    pages.send(START, &[("token", token), ("next", next)]).await
+}
+
+async fn signed_in(server: &Server) -> Pages<'_> {
+    let mut pages = Pages::new(server);
+    enter(&mut pages, TOKEN, "").await.leads_to(START);
+    pages
+}
+
+/// Requires the page that asks for the token, and nothing else.
+#[track_caller]
+fn asks_for_the_token(seen: Seen, status: u16) {
+    let seen = seen.says(status, "Admin token");
+    assert!(!seen.text.contains("Sign out") && seen.cookie.is_empty(), "{}", seen.text);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn only_the_token_opens_the_pages(#[case] database: Database) {
+    let mut server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    let org = server.org("free").await;
+    let mut pages = Pages::new(&server);
+    asks_for_the_token(pages.open(START).await, 200);
+    for path in [ORGANIZATIONS, WAITING, MAIL, CONFIGURATION, &format!("{ORGANIZATIONS}/{}", org.id)] {
+        let seen = pages.open(path).await;
+        assert!(!seen.text.contains(&org.id) || path.ends_with(&org.id), "{}", seen.text);
+        asks_for_the_token(seen, 401);
+    }
+    let form = format!("{ORGANIZATIONS}/{}", org.id);
+    asks_for_the_token(pages.send(&form, &[("plan", "pro")]).await, 401);
+    for wrong in ["", "the-operator-s-own-tokem", &org.key, &format!("{TOKEN}{TOKEN}")] {
+        let seen = enter(&mut pages, wrong, "").await.says(401, "This is not the token.");
+        assert!(seen.text.contains("<title>Error: "), "{}", seen.text);
+        asks_for_the_token(seen, 401);
+    }
+
+    // Another site can neither sign its visitor in, nor use the operator's session.
+    let foreign = "https://elsewhere.example";
+    let fields = [("token", TOKEN)];
+    assert_eq!(pages.send_from(foreign, START, &fields).await.status, 403);
+    let entered = enter(&mut pages, TOKEN, CONFIGURATION).await.leads_to(CONFIGURATION);
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/console/operator;", "Max-Age=3600;"] {
+        assert!(entered.cookie.contains(part), "{part} in {}", entered.cookie);
+    }
+    assert!(!entered.cookie.contains(TOKEN), "{}", entered.cookie);
+    assert_eq!(pages.send_from(foreign, &form, &[("plan", "pro")]).await.status, 403);
+    assert_eq!(pages.send_from(foreign, "/console/operator/sign-out", &[]).await.status, 403);
+    pages.open(START).await.says(200, "Signed in as the operator until <time");
+    // No address leads elsewhere.
+    enter(&mut pages, TOKEN, "//elsewhere.example/").await.leads_to(START);
+
+    // Only a cookie that this token began counts, and no other credential.
+    let cookie = pages.cookies[COOKIE].clone();
+    let (began, seal) = cookie.split_once('.').unwrap();
+    let later = began.parse::<i64>().unwrap() + 1;
+    for forged in [format!("{later}.{seal}"), format!("{began}."), format!("{began}.{}", &seal[1..]), TOKEN.to_owned()] {
+        pages.cookies.insert(COOKIE.to_owned(), forged);
+        asks_for_the_token(pages.open(MAIL).await, 401);
+    }
+    pages.cookies.insert(COOKIE.to_owned(), cookie.clone());
+    pages.cookies.insert("service_session".to_owned(), cookie.clone());
+    pages.open("/console/agents").await.asks_to_sign_in();
+    pages.open(MAIL).await.says(200, "Send a test email");
+
+    let left = pages.send("/console/operator/sign-out", &[]).await.leads_to(START);
+    assert!(left.cookie.contains("Max-Age=0;"), "{}", left.cookie);
+    asks_for_the_token(pages.open(MAIL).await, 401);
+
+    // It ends after an hour, and with the token.
+    let reopened = async |server: &Server| {
+        let mut pages = Pages::new(server);
+        pages.cookies.insert(COOKIE.to_owned(), cookie.clone());
+        pages.open(MAIL).await
+    };
+    server.restart_at_offset(60).await;
+    reopened(&server).await.says(200, "Send a test email");
+    assert!(server.stop().await.success());
+    server.start_again(&[("KALENDS_ADMIN_TOKEN", "another-long-enough-token")]).await;
+    asks_for_the_token(reopened(&server).await, 401);
+    assert!(server.stop().await.success());
+    server.start_again(&[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    server.restart_at_offset(3_700).await;
+    asks_for_the_token(reopened(&server).await, 401);
+    assert!(!server.log().contains(TOKEN) && !server.log().contains(seal));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn without_a_token_there_are_no_pages(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let mut pages = Pages::new(&server);
+    for path in PAGES {
+        assert_eq!(pages.open(path).await.status, 404, "{path}");
+        assert_eq!(pages.send(path, &[("token", "")]).await.status, 404, "{path}");
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn attempts_are_limited_by_address(#[case] database: Database) {
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "sign_in=3")];
+    let server = Server::start_with(database, &settings).await;
+    let mut pages = Pages::new(&server);
+    // A page of another site uses up nothing.
+    for _ in 0..5 {
+        assert_eq!(pages.send_from("https://elsewhere.example", START, &[("token", "x")]).await.status, 403);
+    }
+    let mut refused = None;
+    for _ in 0..10 {
+        let seen = enter(&mut pages, "a-wrong-token", MAIL).await;
+        if seen.status == 429 {
+            refused = Some(seen);
+            break;
+        }
+        assert_eq!(seen.status, 401, "{}", seen.text);
+    }
+    let refused = refused.unwrap().says(429, "Too many attempts from your network.");
+    assert!(!refused.retry_after.is_empty() && hidden(&refused.text, "next") == MAIL, "{}", refused.text);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    let made = server.cli(&["org", "create", "--name", HOSTILE, "--plan", "free"]).await.succeeded();
+    let made: serde_json::Value = serde_json::from_str(&made.stdout).unwrap();
+    let (id, key) = (made["org_id"].as_str().unwrap(), made["api_key"].as_str().unwrap());
+    let other = server.org("pro").await;
+    let api = server.client(key);
+    agent(&api).await;
+    let mut pages = signed_in(&server).await;
+    pages.open(START).await.says(200, "2, of which 0 on the waiting list");
+
+    let list = pages.open(ORGANIZATIONS).await.says(200, id);
+    assert!(list.text.find(&other.id) < list.text.find(id), "the newest first: {}", list.text);
+    for (search, found) in [(id, true), ("SCRIPT%3E", true), (other.id.as_str(), false), ("%22%3E%3Cb%3E", false)] {
+        let seen = pages.open(&format!("{ORGANIZATIONS}?q={search}")).await.says(200, "Show all");
+        assert_eq!(seen.text.contains(&format!("{ORGANIZATIONS}/{id}")), found, "{search}");
+    }
+    pages.open(&format!("{ORGANIZATIONS}?offset=50")).await.says(200, "Nothing here: the list has 2 entries");
+
+    let path = format!("{ORGANIZATIONS}/{id}");
+    let page = pages.open(&path).await.says(200, "Change the plan");
+    assert!(page.text.contains("rate_per_second") && page.text.contains("<option value=\"free\" selected>"));
+    let version = hidden(&page.text, "version");
+    let send = async |pages: &mut Pages<'_>, plan: &str, limits: &str, version: &str| {
+        pages.send(&path, &[("plan", plan), ("limits", limits), ("version", version)]).await
+    };
+    for (plan, limits, problem) in [
+        ("pro", "{\"agnets\":1}", "unknown key"),
+        ("pro", "{\"agents\":-1}", "whole number"),
+        ("pro", "{", "Must be JSON"),
+        ("pro", "[]", "JSON object"),
+        ("free-agent", "", "Must be one of the choices"),
+        (HOSTILE, HOSTILE, "Must be one of the choices"),
+    ] {
+        let seen = send(&mut pages, plan, limits, &version).await.says(400, problem);
+        assert!(seen.text.contains("<title>Error: ") && seen.text.contains("aria-invalid"), "{}", seen.text);
+        assert_eq!(hidden(&seen.text, "version"), version);
+    }
+    assert_eq!(api.get("/v1/agents").await.expect(200).header("x-service-plan"), "free");
+
+    let done = format!("{path}?done=saved");
+    let limits = "{\"agents\":1,\"rate_per_second\":null}";
+    send(&mut pages, "pro", limits, &version).await.leads_to(&done);
+    // The API sees it at once. The same form again, as by a double click, is not refused.
+    assert_eq!(api.get("/v1/agents").await.expect(200).header("x-service-plan"), "pro");
+    api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await.refused(429, "quota_exceeded");
+    send(&mut pages, "pro", limits, &version).await.leads_to(&done);
+    let saved = pages.open(&done).await.says(200, "Saved.");
+    assert!(saved.text.contains("pro, with limits of its own") && saved.text.contains("No limit"), "{}", saved.text);
+
+    // A page that was opened before does not replace the change.
+    let stale = send(&mut pages, "custom", "", &version).await.says(412, "has changed since");
+    assert!(stale.text.contains("<option value=\"custom\" selected>"), "what was chosen is kept: {}", stale.text);
+    let now = hidden(&stale.text, "version");
+    assert_ne!(now, version);
+    send(&mut pages, "custom", "", &now).await.leads_to(&done);
+    assert_eq!(api.get("/v1/agents").await.expect(200).header("x-service-plan"), "scale");
+
+    // The audit log of the organization has each change once, and that of the other one none.
+    let log = api.get("/v1/audit-log?action=org.update").await.expect(200);
+    assert_eq!(log.data().len(), 2, "{}", log.json);
+    assert!(log.data().iter().all(|entry| entry["method"] == "CLI" && entry["path"] == "org set-plan"), "{}", log.json);
+    assert!(server.api(&other).get("/v1/audit-log?action=org.update").await.expect(200).data().is_empty());
+
+    for unknown in ["org_nobody", "x"] {
+        let path = format!("{ORGANIZATIONS}/{unknown}");
+        pages.open(&path).await.says(404, "See the organizations");
+        assert_eq!(pages.send(&path, &[("plan", "pro")]).await.status, 404);
+        assert_eq!(pages.send(&format!("{path}/activate"), &[]).await.status, 404);
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn organizations_are_admitted_from_the_waiting_list(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    let mut pages = signed_in(&server).await;
+    pages.open(WAITING).await.says(200, "Nobody waits.");
+    let name = &HOSTILE[..20];
+    let body = json!({ "email": "ada@example.com", "name": name, "tos_version": "2026-01-01" });
+    let joined = server.anonymous().post("/v1/waitlist").json(body).await.expect(201);
+    let id = joined["data"]["id"].as_str().unwrap().to_owned();
+    server.wait_for_mails(1).await;
+
+    pages.open(START).await.says(200, "1, of which 1 on the waiting list");
+    let list = pages.open(WAITING).await.says(200, "On the waiting list since");
+    assert!(list.text.contains("ada@example.com") && list.text.contains(&id), "{}", list.text);
+    let admit = format!("{ORGANIZATIONS}/{id}/activate");
+    pages.open(&admit).await.leads_to(&format!("{ORGANIZATIONS}/{id}"));
+    for _ in 0..2 {
+        pages.send(&admit, &[("from", "waiting")]).await.leads_to(&format!("{WAITING}?done=admitted"));
+    }
+    let after = pages.open(&format!("{WAITING}?done=admitted")).await.says(200, "Nobody waits.");
+    assert!(after.text.contains("Admitted."), "{}", after.text);
+    let mails = server.wait_for_mails(2).await;
+    assert!(mails[1].to == "ada@example.com" && mails[1].subject.contains("active"), "{:#?}", mails[1]);
+
+    // An organization can be stopped, and admitted again.
+    let org = server.org("pro").await;
+    let (api, path) = (server.api(&org), format!("{ORGANIZATIONS}/{}", org.id));
+    pages.send(&format!("{path}/waitlist"), &[]).await.leads_to(&format!("{path}?done=stopped"));
+    api.get("/v1/agents").await.refused(403, "account_waitlisted");
+    pages.open(&path).await.says(200, "Admit it");
+    pages.send(&format!("{path}/activate"), &[]).await.leads_to(&format!("{path}?done=admitted"));
+    api.get("/v1/agents").await.expect(200);
+    let log = api.get("/v1/audit-log?action=org.update").await.expect(200);
+    let commands: Vec<_> = log.data().iter().map(|entry| entry["path"].clone()).collect();
+    assert_eq!(commands, [json!("org activate"), json!("org waitlist")]);
+    assert_eq!(server.mails().len(), 2, "it has no address, and nobody gets a second email");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn test_emails_are_sent_and_limited(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    let mut pages = signed_in(&server).await;
+    pages.open(MAIL).await.says(200, "No mail leaves this server");
+    let wrong = pages.send(MAIL, &[("email", HOSTILE)]).await.says(400, "aria-invalid");
+    assert!(wrong.text.contains("<title>Error: "), "{}", wrong.text);
+    for _ in 0..5 {
+        pages.send(MAIL, &[("email", "ada@example.com")]).await.says(200, "The test email was written to a file.");
+    }
+    let refused = pages.send(MAIL, &[("email", "ada@example.com")]).await;
+    let refused = refused.says(429, "5 test emails an hour are allowed");
+    assert!(!refused.retry_after.is_empty() && refused.text.contains("ada@example.com"), "{}", refused.text);
+    let mails = server.mails();
+    assert_eq!(mails.len(), 5);
+    assert!(mails.iter().all(|mail| mail.to == "ada@example.com" && mail.text.contains(server.base_url())));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_configuration_is_shown_without_secrets(#[case] database: Database) {
+    let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    let settings = [
+        ("KALENDS_ADMIN_TOKEN", TOKEN),
+        ("KALENDS_SESSION_KEY", key),
+        ("KALENDS_MAIL", "smtp://mailer:hunter2hunter2@127.0.0.1:9"),
+        ("KALENDS_OAUTH_GOOGLE_CLIENT_ID", "the-client"),
+        ("KALENDS_OAUTH_GOOGLE_CLIENT_SECRET", "the-client-s-secret"),
+    ];
+    let server = Server::start_with(database, &settings).await;
+    let mut pages = signed_in(&server).await;
+    let mut secrets = vec![TOKEN, key, "hunter2hunter2", "the-client-s-secret"];
+    secrets.extend(server.environment().get("KALENDS_MASTER_KEY").map(String::as_str));
+    for path in PAGES {
+        let seen = pages.open(path).await;
+        assert_eq!(seen.status, 200, "{path}: {}", seen.text);
+        for secret in &secrets {
+            assert!(!seen.text.contains(secret), "{path} has {secret}");
+        }
+    }
+    let shown = pages.open(CONFIGURATION).await.says(200, "smtp://mailer:********@127.0.0.1:9");
+    for text in ["the-client", "KALENDS_LISTEN</code>, from environment", "KALENDS_SIGNUP</code></dt><dd>open"] {
+        assert!(shown.text.contains(text), "no {text} in {}", shown.text);
+    }
+    // The mail server does not answer.
+    let failed = pages.send(MAIL, &[("email", "ada@example.com")]).await.says(200, "The test email was not accepted.");
+    assert!(failed.text.contains("<title>Error: ") && !failed.text.contains("hunter2"), "{}", failed.text);
+}
+
+/// Every address on the pages leads to a page.
+#[apply(on_both)]
+#[tokio::test]
+async fn every_address_leads_to_a_page(#[case] database: Database) {
+    let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
+    server.org("free").await;
+    let mut pages = signed_in(&server).await;
+    let (mut opened, mut waiting) = (BTreeSet::new(), vec![START.to_owned()]);
+    while let Some(path) = waiting.pop() {
+        if !opened.insert(path.clone()) {
+            continue;
+        }
+        let seen = pages.open(&path).await;
+        assert_eq!(seen.status, 200, "{path}: {}", seen.text);
+        if path.starts_with(START) {
+            let links = seen.text.split(" href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+            waiting.extend(links.filter(|link| link.starts_with('/')));
+        }
+    }
+    assert!(PAGES.iter().all(|path| opened.contains(*path)), "{opened:#?}");
+    assert!(opened.iter().any(|path| path.starts_with("/console/operator/organizations/org_")), "{opened:#?}");
+}
