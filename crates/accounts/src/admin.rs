@@ -40,8 +40,8 @@ impl fmt::Debug for AdminToken {
 /// A session of the operator, which nothing stores.
 ///
 /// Its cookie has the second in which it began, and a seal: a hash of the signed claims ([`OperatorSession::claims`]).
-/// The claims contain the hash of the token, so the session ends when the token changes. They stay on the server, because
-/// a weak token could be guessed from them.
+/// The claims contain the hash of the token, so the session ends when the token changes. They stay on the server,
+/// because a weak token could be guessed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperatorSession {
     began_at: Timestamp,

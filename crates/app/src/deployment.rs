@@ -33,13 +33,7 @@ pub struct ListedSetting {
 impl Default for Deployment {
     /// A process about which nothing is known, such as that of a test.
     fn default() -> Self {
-        Self {
-            version: "",
-            database: "",
-            schema: 0,
-            started_at: Timestamp::EPOCH,
-            keeps_mail: true,
-            settings: Vec::new(),
-        }
+        let (started_at, settings) = (Timestamp::EPOCH, Vec::new());
+        Self { version: "", database: "", schema: 0, started_at, keeps_mail: true, settings }
     }
 }

@@ -10,10 +10,7 @@ use kalends_plans::{Limits, Plan, UsageReport};
 use kalends_quotas::retry_after_seconds;
 use serde_json::Value;
 
-use crate::{
-    App, Refusal, letters, operators,
-    ports::MailReply,
-};
+use crate::{App, Refusal, letters, operators, ports::MailReply};
 
 /// The plans that an operator can give an organization.
 pub const SETTABLE_PLANS: [Plan; 3] = [Plan::Free, Plan::Pro, Plan::Custom];
@@ -124,10 +121,8 @@ impl App {
     pub async fn send_test_mail(&self, to: &Email) -> Result<TestMail, Refusal> {
         let allowance = Allowance::test_mail();
         if let Taken::Refused { retry_after } = self.parts.store.take(&allowance, self.now()).await? {
-            return Err(Refusal::TooMany {
-                limited: allowance.limited,
-                retry_after: retry_after_seconds(retry_after),
-            });
+            let (limited, retry_after) = (allowance.limited, retry_after_seconds(retry_after));
+            return Err(Refusal::TooMany { limited, retry_after });
         }
         let mail = letters::test_mail(to, &self.parts.settings.base_url);
         match self.parts.mailer.send(mail).await {

@@ -21,6 +21,7 @@ async fn render(app: &Arc<App>, operator: &Operator) -> String {
     let activity = if is_ready { app.activity_of_server().await.ok() } else { None };
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let webhooks = activity.map(|activity| activity.webhooks).unwrap_or_default();
+    // Nothing is known of the queues if the database does not answer.
     let queues = [
         OperatorCount { title: "Messages to be addressed", count: webhooks.waiting },
         OperatorCount { title: "Deliveries to be sent, now or later", count: webhooks.pending },
