@@ -72,6 +72,7 @@ mod placements;
 pub mod ports;
 mod principal_cache;
 mod principals;
+mod proposal_views;
 mod proposals;
 mod questions;
 mod rate_limiter;

@@ -144,12 +144,10 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`].
     pub async fn proposal(&self, actor: &Actor, id: &str) -> Result<wire::Proposal, Refusal> {
-        let found = self.found_proposal(actor, id).await?;
-        actor.for_proposal(&found)?;
-        Ok(wire::Proposal::of(&found, self.now()))
+        Ok(wire::Proposal::of(&self.whole_proposal(actor, id).await?, self.now()))
     }
 
-    async fn found_proposal(&self, actor: &Actor, id: &str) -> Result<Proposal, Refusal> {
+    pub(crate) async fn found_proposal(&self, actor: &Actor, id: &str) -> Result<Proposal, Refusal> {
         actor.needs(Feature::Scheduling)?;
         let missing = || Refusal::missing(Missing::Proposal, id);
         let proposal: ProposalId = id.parse().map_err(|_| missing())?;
