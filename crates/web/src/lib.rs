@@ -54,6 +54,7 @@ mod password;
 mod picker;
 mod problem;
 mod problems;
+mod proposals;
 mod prose;
 mod replies;
 mod revocation;
@@ -64,6 +65,7 @@ mod snippets;
 mod time;
 mod usage;
 mod verification;
+mod waiting;
 mod webhooks;
 mod zones;
 
@@ -122,6 +124,10 @@ pub use password::{Forgot, Forgotten, PasswordSet, Reset};
 pub use picker::Picker;
 pub use problem::Problem;
 pub use problems::{NO_PROBLEMS, Problems};
+pub use proposals::{
+    ANSWER_FIELDS, AgentNamed, AnswerGiven, AnswerKind, CancelProposal, DECLINES, Outlook, ProposalAnswer, ProposalPage,
+    ProposalShown, ProposalState, ProposedSlot,
+};
 pub use prose::Prose;
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};
@@ -131,6 +137,10 @@ pub use signed_in::SignedIn;
 pub use time::Month;
 pub use usage::{UsagePage, UsedMetric, UsedMonths};
 pub use verification::{Verification, VerificationState};
+pub use waiting::{
+    ClaimWait, ClaimWaiting, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, ProposalWaiting, ProposalsWaiting,
+    Waiting,
+};
 pub use webhooks::{
     Deliveries, DeliveryDay, DeliveryPage, DeliveryShown, DeliveryState, EventChoice, NewWebhookForm, SecretShown,
     StatusFilter, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,

@@ -7,6 +7,8 @@ use crate::signed_in::SignedIn;
 pub enum Place {
     /// The first page.
     Home,
+    /// What waits for a decision.
+    Waiting,
     /// The calendar.
     Calendar,
     /// The agents.
@@ -29,6 +31,7 @@ impl Place {
     /// Every place, in the order of the frame.
     pub const ALL: &'static [Self] = &[
         Self::Home,
+        Self::Waiting,
         Self::Calendar,
         Self::Agents,
         Self::Keys,
@@ -43,6 +46,7 @@ impl Place {
     pub const fn path(self) -> &'static str {
         match self {
             Self::Home => "/console",
+            Self::Waiting => "/console/waiting",
             Self::Calendar => "/console/calendar",
             Self::Agents => "/console/agents",
             Self::Keys => "/console/keys",
@@ -57,6 +61,7 @@ impl Place {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Home => "Overview",
+            Self::Waiting => "Waiting for you",
             Self::Calendar => "Calendar",
             Self::Agents => "Agents",
             Self::Keys => "Keys",
@@ -122,6 +127,8 @@ const DONE: &[(&str, &str)] = &[
         "claimed",
         "The code is right. The organization becomes yours when the hold ends, unless somebody revokes the claim.",
     ),
+    ("answered", "Answered."),
+    ("resolved", "Resolved."),
 ];
 
 /// What a form did, to be said on the page that follows it.

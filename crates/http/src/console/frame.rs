@@ -13,8 +13,8 @@ use serde::Deserialize;
 /// The operation of the first page of a place.
 const fn operation(place: Place) -> &'static Operation {
     match place {
-        // Everybody may see these two.
-        Place::Home | Place::Organization => &operations::GET_ME,
+        // Everybody may see these.
+        Place::Home | Place::Waiting | Place::Organization => &operations::GET_ME,
         Place::Calendar => &operations::LIST_EVENTS,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Keys => &operations::LIST_KEYS,

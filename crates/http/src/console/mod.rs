@@ -26,11 +26,13 @@ mod orgs;
 mod overview;
 mod password;
 pub(crate) mod places;
+mod proposals;
 mod security;
 mod shown;
 mod sign_in;
 mod sign_up;
 mod usage;
+mod waiting;
 mod webhooks;
 
 use std::sync::Arc;
@@ -92,6 +94,8 @@ const OPERATIONS: &[Form] = &[
 /// All pages and forms.
 const ALL: &[&[Form]] = &[
     OPERATIONS,
+    waiting::OPERATIONS,
+    proposals::OPERATIONS,
     calendar::OPERATIONS,
     agents::OPERATIONS,
     first_run::OPERATIONS,
@@ -141,6 +145,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(usage::routes())
         .merge(keys::routes())
         .merge(calendar::routes())
+        .merge(waiting::routes())
+        .merge(proposals::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -33,6 +33,14 @@ pub(crate) const START_SECOND_FACTOR: &str = "/console/security/start";
 pub(crate) const CONFIRM_SECOND_FACTOR: &str = "/console/security/confirm";
 pub(crate) const RENEW_RECOVERY_CODES: &str = "/console/security/recovery-codes";
 pub(crate) const REMOVE_SECOND_FACTOR: &str = "/console/security/off";
+/// What waits for a decision.
+pub(crate) const WAITING: &str = "/console/waiting";
+pub(crate) const PROPOSALS: &str = "/console/proposals";
+/// One proposal.
+pub(crate) const PROPOSAL: &str = "/console/proposals/{id}";
+pub(crate) const RESPOND: &str = "/console/proposals/{id}/respond";
+pub(crate) const RESOLVE: &str = "/console/proposals/{id}/resolve";
+pub(crate) const CANCEL_PROPOSAL: &str = "/console/proposals/{id}/cancel";
 /// The calendar.
 pub(crate) const CALENDAR: &str = "/console/calendar";
 /// The form that creates an event.

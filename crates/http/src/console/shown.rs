@@ -8,6 +8,7 @@ use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bridge::ConnectionStatus;
 use kalends_plans::{Feature, Metric};
+use kalends_proposals::ProposalError;
 use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
 use kalends_wire as wire;
 
@@ -107,8 +108,27 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
         Refusal::WebhookInactive => "The webhook is switched off. Switch it on first.",
+        Refusal::NotFound { missing: Missing::Proposal, .. } => "There is no such proposal any more.",
+        Refusal::PlanRequired(Feature::Scheduling) => "Your plan does not include proposals.",
+        Refusal::Proposal(error) => return of_proposal(error),
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",
         refusal => return sentence(&refusal.to_string()),
+    };
+    text.to_owned()
+}
+
+/// Why a proposal does not allow something, as a sentence.
+fn of_proposal(error: &ProposalError) -> String {
+    let text = match error {
+        ProposalError::NotPending(_) => "The proposal has ended, so it does not change any more.",
+        ProposalError::NotParticipant => "This agent does not take part in the proposal.",
+        ProposalError::Duplicate(_) => "This agent has answered before. An agent answers once.",
+        ProposalError::NoResponses => "Nobody has answered yet.",
+        ProposalError::NoSlotLeft => "All times have begun. Cancel the proposal, and propose other times.",
+        ProposalError::TooFewAccepts(least) => {
+            return format!("No time that is left has the acceptances that it needs ({least}).");
+        }
+        other => return sentence(&other.to_string()),
     };
     text.to_owned()
 }

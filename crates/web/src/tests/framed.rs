@@ -10,7 +10,9 @@ mod members;
 mod operator;
 mod organization;
 mod orgs;
+mod proposals;
 mod usage;
+mod waiting;
 mod webhooks;
 
 use crate::{Done, Place, Problems, Shell};
@@ -46,6 +48,8 @@ type Named = Vec<(&'static str, String)>;
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Named {
     let areas: &[fn(&str) -> Named] = &[
+        waiting::pages,
+        proposals::pages,
         calendar::pages,
         agents::pages,
         first_run::pages,

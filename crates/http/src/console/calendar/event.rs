@@ -16,8 +16,9 @@ use super::{
     super::{
         form::{OwnForm, new_once},
         frame::{needs, shell},
-        places::{CALENDAR, EVENTS, segment},
+        places::{CALENDAR, EVENTS, WAITING, segment},
         shown::{page, problems, refused, shown_again},
+        waiting::TO_WAITING,
     },
     asked::{parameters, to_event},
     reading::{identifier, kind},
@@ -218,11 +219,13 @@ pub(super) async fn release(app: Service, id: PathOf<String>, mut form: OwnForm)
     ended(&id.0, &form, outcome, "released")
 }
 
-/// The answer to a form that ends a hold.
+/// The answer to a form that ends a hold. It leads back to the page of the form.
 fn ended(id: &str, form: &OwnForm, outcome: Result<Answer, Refusal>, done: &str) -> Result<Response, ApiError> {
+    let was_waiting = form.fields.get("next") == WAITING;
     match outcome {
+        Ok(_) if was_waiting => Ok(see_other(&format!("{WAITING}?done={done}"), None)),
         Ok(_) => Ok(to_event(id, form.fields.get("tz").parse().ok(), done)),
-        Err(refusal) => refused(refusal, TO_CALENDAR),
+        Err(refusal) => refused(refusal, if was_waiting { TO_WAITING } else { TO_CALENDAR }),
     }
 }
 
