@@ -1,0 +1,202 @@
+//! What waits for a decision of somebody of the organization.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use axum::{Router, response::Response, routing::get};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{Actor, App, OwnInvitation, Refusal, operations};
+use kalends_calendars::{
+    Calendar, Event, EventStatus,
+    ports::{CalendarFilter, EventFilter, StatusAt},
+};
+use kalends_kernel::{LIMIT_MAX, Page};
+use kalends_plans::Feature;
+use kalends_proposals::Proposal;
+use kalends_time::SignedDuration;
+use kalends_web::{
+    ClaimWait, ClaimWaiting, EventInView, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, Paging, Place,
+    ProposalWaiting, ProposalsWaiting, Waiting,
+};
+use kalends_wire::{AccountClaim, Listing};
+
+use super::{
+    form::{new_once, opened_invitation, opened_link},
+    frame::{Asked, AskedOf, shell},
+    places::{Form, WAITING},
+    shown::page,
+};
+use crate::{Service, error::ApiError, extract::Caller};
+
+/// The page with its operation. Everybody may open it: it shows what the user may see.
+pub(super) const OPERATIONS: &[Form] = &[("GET", WAITING, &operations::GET_ME)];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route(WAITING, get(show))
+}
+
+/// The page, to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_WAITING: (&str, &str) = (WAITING, "See what waits for you");
+
+/// The maximum number of entries of a kind.
+const ENTRIES_MAX: usize = 50;
+/// The calendars on which holds are looked for, the oldest first.
+const SEARCHED: Page = Page { limit: 20, offset: 0 };
+/// Holds of times that began earlier than this are not shown, so that no calendar is read from its beginning.
+const LOOKS_BACK: SignedDuration = SignedDuration::days(7);
+
+/// `GET /console/waiting`
+async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    let (caller, asked) = (&caller.0, Asked::of(asked));
+    let (proposals, total) = proposals(&app, caller, asked.page()).await?;
+    let paging = Paging { path: WAITING.to_owned(), filter: Vec::new(), page: asked.page(), total };
+    let holds = Holds::read(&app, caller).await?;
+    let shown = Waiting {
+        shell: &shell(&app, caller, Place::Waiting).await?,
+        done: asked.done(),
+        now: app.now(),
+        opened: &opened(&app, caller, &headers).await?,
+        holds: HoldsWaiting {
+            entries: &holds.entries,
+            may_end: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
+            has_more: holds.has_more,
+            only_calendars: holds.only_calendars,
+        },
+        proposals: ProposalsWaiting { entries: &proposals, paging: &paging },
+        claims: &claims(&app, caller).await?,
+        invitations: invitations(&app, caller).await?,
+    };
+    Ok(page(StatusCode::OK, shown.html()))
+}
+
+/// What the browser has opened.
+async fn opened(app: &App, caller: &Actor, headers: &HeaderMap) -> Result<OpenedHere, Refusal> {
+    let invitation = match opened_invitation(headers) {
+        None => None,
+        Some(token) => match app.invitation_to(caller, &token).await {
+            Ok(OwnInvitation { organization, role }) => {
+                Some(InvitationWaiting { organization, role: role.as_str() })
+            }
+            // It is over, or for another user.
+            Err(Refusal::Invalid(_) | Refusal::Member(_)) => None,
+            Err(refusal) => return Err(refusal),
+        },
+    };
+    Ok(OpenedHere { invitation, has_link: opened_link(headers).is_some() })
+}
+
+/// The holds that expire first.
+#[derive(Default)]
+struct Holds {
+    entries: Vec<HoldWaiting>,
+    has_more: bool,
+    only_calendars: Option<usize>,
+}
+
+impl Holds {
+    /// Reads the live holds of the first calendars, one list of each.
+    async fn read(app: &App, caller: &Actor) -> Result<Self, Refusal> {
+        let mut found = Self::default();
+        if !caller.may(&operations::LIST_EVENTS) {
+            return Ok(found);
+        }
+        let listed = app.list_calendars(caller, CalendarFilter::All, SEARCHED).await?;
+        let searched = listed.data.len();
+        found.only_calendars = (u64::try_from(searched).unwrap_or(u64::MAX) < listed.total).then_some(searched);
+        for calendar in &listed.data {
+            found.add(app, caller, calendar).await?;
+        }
+        for hold in &mut found.entries {
+            hold.once = new_once(app.entropy());
+        }
+        Ok(found)
+    }
+
+    async fn add(&mut self, app: &App, caller: &Actor, calendar: &Calendar) -> Result<(), Refusal> {
+        let now = app.now();
+        let filter = EventFilter {
+            start_after: Some(now - LOOKS_BACK),
+            status: Some(StatusAt { status: EventStatus::Hold, now }),
+            ..EventFilter::default()
+        };
+        let (id, first) = (calendar.id.to_string(), Page { limit: LIMIT_MAX, offset: 0 });
+        let listed = match app.list_calendar_events(caller, &id, Listing::Events(filter), first).await {
+            Ok(listed) => listed,
+            // It was deleted a moment ago.
+            Err(Refusal::NotFound { .. }) => return Ok(()),
+            Err(refusal) => return Err(refusal),
+        };
+        self.has_more |= listed.total > u64::from(LIMIT_MAX);
+        self.entries.extend(listed.data.into_iter().filter_map(|event| hold(event, calendar)));
+        self.entries.sort_by_key(|hold| hold.expires_at);
+        self.has_more |= self.entries.len() > ENTRIES_MAX;
+        self.entries.truncate(ENTRIES_MAX);
+        Ok(())
+    }
+}
+
+/// An event as a hold, if it is one. Its form has no key yet.
+fn hold(event: Event, calendar: &Calendar) -> Option<HoldWaiting> {
+    let span = event.times.span;
+    Some(HoldWaiting {
+        expires_at: event.hold.map(|hold| hold.expires_at)?,
+        id: event.id.to_string(),
+        calendar: calendar.name.clone(),
+        zone: calendar.zone,
+        span,
+        dates: event.times.all_day.then(|| EventInView::whole_days(span, calendar.zone)),
+        once: String::new(),
+        title: event.title,
+    })
+}
+
+/// The pending proposals of a page of the list, and the number of all.
+async fn proposals(app: &App, caller: &Actor, page: Page) -> Result<(Vec<ProposalWaiting>, u64), Refusal> {
+    if !caller.may(&operations::LIST_PROPOSALS) || caller.needs(Feature::Scheduling).is_err() {
+        return Ok((Vec::new(), 0));
+    }
+    let listed = app.pending_proposals(caller, page).await?;
+    let organizers: BTreeSet<_> = listed.data.iter().map(Proposal::organizer).collect();
+    let names = app.agent_names(caller, &organizers).await?;
+    let waiting = |proposal: &Proposal| ProposalWaiting {
+        id: proposal.id().to_string(),
+        title: proposal.title().to_owned(),
+        organizer: names.get(&proposal.organizer()).cloned().unwrap_or_else(|| proposal.organizer().to_string()),
+        expires_at: proposal.expires_at(),
+        answered: proposal.responses().len(),
+        participants: proposal.participants().len(),
+    };
+    Ok((listed.data.iter().map(waiting).collect(), listed.total))
+}
+
+/// The newest claims of the user that wait for something, the oldest of them first.
+async fn claims(app: &App, caller: &Actor) -> Result<Vec<ClaimWaiting>, Refusal> {
+    let first = app.list_claims(caller, Page { limit: LIMIT_MAX, offset: 0 }).await?;
+    let more = first.total.saturating_sub(u64::from(LIMIT_MAX));
+    let newest = match u32::try_from(more).unwrap_or(u32::MAX) {
+        0 => first.data,
+        // Claims that have ended are listed too, and they are mostly older.
+        offset => app.list_claims(caller, Page { limit: LIMIT_MAX, offset }).await?.data,
+    };
+    let mut waiting: Vec<_> = newest.into_iter().filter_map(claim).collect();
+    waiting.drain(..waiting.len().saturating_sub(ENTRIES_MAX));
+    Ok(waiting)
+}
+
+/// A claim, if it waits for something.
+fn claim(claim: AccountClaim) -> Option<ClaimWaiting> {
+    let wait = match (claim.status, claim.expires_at, claim.takes_effect_at) {
+        ("pending", Some(until), _) => ClaimWait::Code(until),
+        ("held", _, Some(at)) => ClaimWait::Effect(at),
+        _ => return None,
+    };
+    let org = claim.org_id.map(|org| org.to_string()).unwrap_or_default();
+    Some(ClaimWaiting { id: claim.id.to_string(), org, wait })
+}
+
+/// The number of invitations that the organization has sent and that are open, for those who may invite people.
+async fn invitations(app: &App, caller: &Actor) -> Result<usize, Refusal> {
+    if !caller.may(&operations::INVITE_MEMBER) {
+        return Ok(0);
+    }
+    Ok(app.list_members(caller).await?.invitations.len())
+}
