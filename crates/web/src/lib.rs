@@ -54,6 +54,7 @@ mod password;
 mod picker;
 mod problem;
 mod problems;
+mod proposal_page;
 mod proposals;
 mod prose;
 mod replies;
@@ -124,10 +125,8 @@ pub use password::{Forgot, Forgotten, PasswordSet, Reset};
 pub use picker::Picker;
 pub use problem::Problem;
 pub use problems::{NO_PROBLEMS, Problems};
-pub use proposals::{
-    ANSWER_FIELDS, AgentNamed, AnswerGiven, AnswerKind, CancelProposal, DECLINES, Outlook, ProposalAnswer, ProposalPage,
-    ProposalShown, ProposalState, ProposedSlot,
-};
+pub use proposal_page::{ANSWER_FIELDS, AnswerGiven, CancelProposal, DECLINES, ProposalPage};
+pub use proposals::{AgentNamed, AnswerKind, Outlook, ProposalAnswer, ProposalShown, ProposalState, ProposedSlot};
 pub use prose::Prose;
 pub use replies::{Replies, RepliesState};
 pub use revocation::{Revocation, RevocationState};
@@ -138,8 +137,8 @@ pub use time::Month;
 pub use usage::{UsagePage, UsedMetric, UsedMonths};
 pub use verification::{Verification, VerificationState};
 pub use waiting::{
-    ClaimWait, ClaimWaiting, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, ProposalWaiting, ProposalsWaiting,
-    Waiting,
+    ClaimWait, ClaimWaiting, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, ProposalWaiting,
+    ProposalsWaiting, Waiting,
 };
 pub use webhooks::{
     Deliveries, DeliveryDay, DeliveryPage, DeliveryShown, DeliveryState, EventChoice, NewWebhookForm, SecretShown,

@@ -1,28 +1,9 @@
-//! The page of a proposal, and the question whether to cancel it. They are in English, like the console, and work without
-//! scripts.
+//! A proposal as its page shows it, in English.
 
-use askama::Template;
 use kalends_i18n::Translator;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
-use crate::{
-    calendar::event_time,
-    english::in_english,
-    field::{Area, Choice, Select},
-    link::with,
-    problems::Problems,
-    shell::{Done, Shell},
-    time::zone_label,
-    waiting::answers,
-    zones::{Group, choices},
-};
-
-/// The fields of the form that answers a proposal, as the API names them.
-pub const ANSWER_FIELDS: [&str; 4] = ["agent_id", "selected_slot_id", "calendar_id", "message"];
-/// The value of the field `selected_slot_id` that declines every slot.
-pub const DECLINES: &str = "decline";
-/// The maximum length of a message, in characters.
-const MESSAGE: usize = 2_000;
+use crate::{calendar::event_time, time::zone_label, waiting::answers};
 
 /// A proposal with everything that its page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,11 +142,11 @@ pub enum Outlook {
 }
 
 impl ProposalShown {
-    fn is_pending(&self) -> bool {
+    pub(crate) fn is_pending(&self) -> bool {
         self.state == ProposalState::Pending
     }
 
-    fn state_text(&self) -> &'static str {
+    pub(crate) fn state_text(&self) -> &'static str {
         match self.state {
             ProposalState::Pending if self.answers.len() == self.participants.len() => {
                 "Pending: all have answered, and the organizer decides"
@@ -178,11 +159,11 @@ impl ProposalShown {
         }
     }
 
-    fn answered(&self) -> String {
+    pub(crate) fn answered(&self) -> String {
         answers(self.answers.len(), self.participants.len())
     }
 
-    fn expires(&self) -> String {
+    pub(crate) fn expires(&self) -> String {
         self.time(self.expires_at)
     }
 
@@ -191,34 +172,34 @@ impl ProposalShown {
         format!("{}, {}", words.date(civil.date), words.time(civil.time))
     }
 
-    fn answered_at(&self, answer: &ProposalAnswer) -> String {
+    pub(crate) fn answered_at(&self, answer: &ProposalAnswer) -> String {
         self.time(answer.at)
     }
 
-    fn when(&self, span: &Span) -> String {
+    pub(crate) fn when(&self, span: &Span) -> String {
         event_time(*span, None, self.zone)
     }
 
     /// A time of the proposal, whose offset is shown.
-    fn first(&self) -> Timestamp {
+    pub(crate) fn first(&self) -> Timestamp {
         self.slots.first().map_or(self.expires_at, |slot| slot.span.start())
     }
 
-    fn zone_text(&self) -> String {
+    pub(crate) fn zone_text(&self) -> String {
         zone_label(self.zone, self.first())
     }
 
-    fn duration(&self) -> String {
+    pub(crate) fn duration(&self) -> String {
         let mut lengths = self.slots.iter().map(|slot| slot.span.length());
         let first = lengths.next().unwrap_or(SignedDuration::ZERO);
         if lengths.all(|length| length == first) { length_text(first) } else { "Different for each time".to_owned() }
     }
 
-    fn places_text(&self) -> &'static str {
+    pub(crate) fn places_text(&self) -> &'static str {
         if self.places_all { "The organizer, and all who do not decline" } else { "The organizer" }
     }
 
-    fn taken_text(&self) -> &'static str {
+    pub(crate) fn taken_text(&self) -> &'static str {
         match (self.is_reserved, self.skips_taken) {
             (true, _) => "The times are reserved until the proposal ends",
             (false, true) => "A time that is taken by then is skipped",
@@ -227,21 +208,21 @@ impl ProposalShown {
     }
 
     /// What the participant answered about the slot.
-    fn cell(&self, agent: &AgentNamed, slot: &ProposedSlot) -> &'static str {
+    pub(crate) fn cell(&self, agent: &AgentNamed, slot: &ProposedSlot) -> &'static str {
         let answer = self.answers.iter().find(|answer| answer.agent.id == agent.id);
         answer.map_or("no answer", |answer| answer.about(&slot.id))
     }
 
-    fn chosen(&self) -> Option<&ProposedSlot> {
+    pub(crate) fn chosen(&self) -> Option<&ProposedSlot> {
         self.slots.iter().find(|slot| slot.is_chosen)
     }
 
-    fn slot(&self, id: &str) -> String {
+    pub(crate) fn slot(&self, id: &str) -> String {
         let slot = self.slots.iter().find(|slot| slot.id == id);
         slot.map(|slot| self.when(&slot.span)).unwrap_or_default()
     }
 
-    fn said(&self, answer: &ProposalAnswer) -> String {
+    pub(crate) fn said(&self, answer: &ProposalAnswer) -> String {
         match &answer.kind {
             AnswerKind::Accepts(slot) => format!("accepted {}", self.slot(slot)),
             AnswerKind::Declines => "declined".to_owned(),
@@ -262,166 +243,6 @@ fn length_text(length: SignedDuration) -> String {
         (hours, minutes) => format!("{} {}", count(hours, "hour"), count(minutes, "minute")),
     }
 }
-
-/// What was given in the form that answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AnswerGiven<'a> {
-    /// The identifier of the agent that answers.
-    pub agent: &'a str,
-    /// The identifier of the slot that it accepts, or [`DECLINES`].
-    pub slot: &'a str,
-    /// The identifier of the calendar for its event.
-    pub calendar: &'a str,
-    /// A message to the organizer.
-    pub message: &'a str,
-}
-
-/// The page of a proposal.
-#[derive(Debug, Clone, Copy, Template)]
-#[template(path = "proposal.html")]
-pub struct ProposalPage<'a> {
-    /// The frame.
-    pub shell: &'a Shell,
-    /// What a form did.
-    pub done: Done,
-    /// The random key of the forms.
-    pub once: &'a str,
-    /// The proposal.
-    pub proposal: &'a ProposalShown,
-    /// What resolving it now would do.
-    pub outlook: &'a Outlook,
-    /// Whether the user may answer for agents.
-    pub may_answer: bool,
-    /// Whether the user may resolve and cancel it.
-    pub may_organize: bool,
-    /// The agents that have not answered, with their names.
-    pub agents: &'a [Choice<'a>],
-    /// The calendars of these agents, if they get events.
-    pub calendars: &'a [Choice<'a>],
-    /// Whether some of these agents have other calendars too.
-    pub has_more_calendars: bool,
-    /// What was given in the form that answers.
-    pub given: AnswerGiven<'a>,
-    /// What is wrong with a form.
-    pub problems: &'a Problems,
-    /// The current time.
-    pub now: Timestamp,
-}
-
-impl<'a> ProposalPage<'a> {
-    fn is_answerable(&self) -> bool {
-        self.may_answer && self.proposal.is_pending() && !self.agents.is_empty()
-    }
-
-    fn is_organizable(&self) -> bool {
-        self.may_organize && self.proposal.is_pending()
-    }
-
-    fn agent(&self) -> Select<'a> {
-        let (name, label) = ("agent_id", "Agent that answers");
-        let problem = self.problems.of(name);
-        Select { name, label, options: self.agents, chosen: self.given.agent, problem }
-    }
-
-    fn calendar(&self) -> Select<'a> {
-        let (name, label) = ("calendar_id", "Calendar for its event");
-        let problem = self.problems.of(name);
-        Select { name, label, options: self.calendars, chosen: self.given.calendar, problem }
-    }
-
-    fn message(&self) -> Area<'a> {
-        let (name, label) = ("message", "Message to the organizer");
-        Area { name, label, value: self.given.message, max: MESSAGE, problem: self.problems.of(name) }
-    }
-
-    fn slot_problem(&self) -> Option<&'a str> {
-        self.problems.of("selected_slot_id")
-    }
-
-    fn accepts(&self, slot: &ProposedSlot) -> bool {
-        self.given.slot == slot.id
-    }
-
-    fn declines(&self) -> bool {
-        self.given.slot == DECLINES
-    }
-
-    /// What is to know about a slot beside its answers.
-    fn mark(&self, slot: &ProposedSlot) -> Option<&'static str> {
-        if slot.is_chosen {
-            Some("chosen")
-        } else if !self.proposal.is_pending() {
-            None
-        } else if slot.span.start() <= self.now {
-            Some("has begun")
-        } else {
-            matches!(self.outlook, Outlook::Chooses(best) if *best == slot.id).then_some("best now")
-        }
-    }
-
-    fn resolves(&self) -> bool {
-        matches!(self.outlook, Outlook::Chooses(_) | Outlook::Cancels)
-    }
-
-    fn outlook_text(&self) -> String {
-        let text = match self.outlook {
-            Outlook::Chooses(slot) => {
-                let time = self.proposal.slot(slot);
-                return format!(
-                    "If it is resolved now, {time} has the highest score and becomes an event, unless it must be \
-                     skipped because it is taken. Answers that are missing then count no more."
-                );
-            }
-            Outlook::Cancels => "All who have answered declined. Resolving the proposal now cancels it.",
-            Outlook::Unanswered => "It can be resolved as soon as somebody has answered.",
-            Outlook::NoSlotLeft => "It cannot be resolved, because all times have begun.",
-            Outlook::TooFewAccepts => "It cannot be resolved now: no time that is left has enough acceptances.",
-            Outlook::Over => "It has ended.",
-        };
-        text.to_owned()
-    }
-
-    fn cancel_href(&self) -> String {
-        with(&format!("/console/proposals/{}/cancel", self.proposal.id), &[("tz", &self.proposal.zone)])
-    }
-
-    fn zones(&self) -> Vec<Group> {
-        let zone = self.proposal.zone;
-        choices(zone, zone, self.proposal.first())
-    }
-}
-
-/// The question whether to cancel a proposal.
-#[derive(Debug, Clone, Copy, Template)]
-#[template(path = "cancel_proposal.html")]
-pub struct CancelProposal<'a> {
-    /// The frame.
-    pub shell: &'a Shell,
-    /// The random key of the form.
-    pub once: &'a str,
-    /// The identifier.
-    pub id: &'a str,
-    /// The title.
-    pub title: &'a str,
-    /// The zone in which the page of the proposal shows times; empty for that of its calendar.
-    pub zone: &'a str,
-    /// The number of participants that have answered.
-    pub answered: usize,
-    /// The number of participants.
-    pub participants: usize,
-    /// The number of its slots.
-    pub slots: usize,
-    /// Whether its slots are reserved.
-    pub is_reserved: bool,
-}
-
-impl CancelProposal<'_> {
-    fn answers(&self) -> String {
-        answers(self.answered, self.participants)
-    }
-}
-
-in_english!(ProposalPage<'_>, CancelProposal<'_>);
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,7 @@ use url::form_urlencoded;
 
 use self::{
     given::{typed, wanted},
-    reading::{Read, outlook},
+    reading::{Choices, Read, outlook},
 };
 use super::{
     form::{OwnForm, new_once},
@@ -79,7 +79,7 @@ async fn render(
     let now = app.now();
     let read = Read::of(app, caller, &proposal).await?;
     let may_answer = caller.may(&operations::RESPOND_TO_PROPOSAL) && proposal.state_at(now) == State::Pending;
-    let choices = if may_answer { read.choices(app, caller, &proposal).await? } else { reading::Choices::default() };
+    let choices = if may_answer { read.choices(app, caller, &proposal).await? } else { Choices::default() };
     let shown = ProposalPage {
         shell: &shell(app, caller, Place::Waiting).await?,
         done: Done::named(fields.get("done")),

@@ -177,13 +177,13 @@ async fn claims(app: &App, caller: &Actor) -> Result<Vec<ClaimWaiting>, Refusal>
         // Claims that have ended are listed too, and they are mostly older.
         offset => app.list_claims(caller, Page { limit: LIMIT_MAX, offset }).await?.data,
     };
-    let mut waiting: Vec<_> = newest.into_iter().filter_map(claim).collect();
+    let mut waiting: Vec<_> = newest.iter().filter_map(waiting_claim).collect();
     waiting.drain(..waiting.len().saturating_sub(ENTRIES_MAX));
     Ok(waiting)
 }
 
 /// A claim, if it waits for something.
-fn claim(claim: AccountClaim) -> Option<ClaimWaiting> {
+fn waiting_claim(claim: &AccountClaim) -> Option<ClaimWaiting> {
     let wait = match (claim.status, claim.expires_at, claim.takes_effect_at) {
         ("pending", Some(until), _) => ClaimWait::Code(until),
         ("held", _, Some(at)) => ClaimWait::Effect(at),

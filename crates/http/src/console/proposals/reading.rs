@@ -37,7 +37,9 @@ impl Read {
         let mut calendars = BTreeMap::new();
         for id in named {
             match app.calendar(caller, &id.to_string()).await {
-                Ok(calendar) => drop(calendars.insert(id, calendar)),
+                Ok(calendar) => {
+                    calendars.insert(id, calendar);
+                }
                 // It is deleted.
                 Err(Refusal::NotFound { .. }) => {}
                 Err(refusal) => return Err(refusal),
@@ -120,11 +122,12 @@ impl Read {
             "too_few_accepts" => "All have answered, but no time has the acceptances that it needs.",
             "no_slot_left" => "All have answered, but all times have begun.",
             "slot_taken" => {
-                "All have answered, but no time could be used: each was taken, or its calendar was deleted. Free one and \
-                 resolve the proposal, or cancel it."
+                "All have answered, but no time could be used: each was taken, or its calendar was deleted. Free one \
+                 and resolve the proposal, or cancel it."
             }
             _ => {
-                let named = notice.message.split_once(' ').and_then(|(id, rest)| Some((id.parse().ok()?, rest)));
+                let words = notice.message.split_once(' ');
+                let named = words.and_then(|(id, rest)| Some((id.parse::<AgentId>().ok()?, rest)));
                 return match named {
                     Some((agent, rest)) => format!("{} {rest}.", self.name(agent)),
                     None => capitalized(&notice.message) + ".",
