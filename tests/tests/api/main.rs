@@ -131,6 +131,7 @@ mod test_keys;
 mod timers;
 mod tools;
 mod usage_pages;
+mod waiting_pages;
 mod waitlist;
 mod webhook_deliveries;
 mod webhook_examples;

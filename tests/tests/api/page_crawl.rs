@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use crate::{
     console::Human,
     fixtures::{event_body, now, wait_until},
+    holds::in_seconds,
     members::{invite, member},
     on_both,
     pages::Pages,
+    proposals::{PROPOSALS, slot},
 };
 
 /// In each name that the owner gives, so that no page of another organization can have it by chance.
@@ -55,6 +57,14 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
     invite(owner, "invited@example.com", "viewer").await.expect(201);
     owner.post("/v1/auth/claim/initiate").json(json!({ "email": "claimed@example.com" })).await.expect(200);
+    let hold = json!({ "status": "hold", "hold_expires_at": in_seconds(owner, 840).await });
+    event(14, hold).await.expect(201);
+    let guest = owner.post("/v1/agents").json(json!({ "name": MARK, "type": "ai" })).await.expect(201).id();
+    let proposal = json!({
+        "title": MARK, "organizer_agent_id": agent, "participant_agent_ids": [guest], "calendar_id": calendar,
+        "slots": [slot("10:00", "10:30")],
+    });
+    owner.post(PROPOSALS).json(proposal).await.expect(201);
 }
 
 /// The calendar leads to other dates without end. Some of them stand for all.
@@ -134,6 +144,8 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
         "export",
         "orgs",
         "claims/clm_",
+        "waiting",
+        "proposals/spr_",
     ] {
         assert!(opened.iter().any(|path| path.contains(part)), "no page of {part}: {opened:#?}");
     }
