@@ -136,6 +136,8 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
     for part in [
         "agents/agt_",
         "keys",
+        "waiting",
+        "proposals/spr_",
         "webhooks/whk_",
         "calendar/events/evt_",
         "activity",
