@@ -264,11 +264,7 @@ mod tests {
     #[rstest]
     #[case(AnswerKind::Accepts("slt_a".to_owned()), "accepted", "accepted another time")]
     #[case(AnswerKind::Declines, "declined", "declined")]
-    #[case(
-        AnswerKind::Counters(Some("slt_a".to_owned())),
-        "counter-offer, this time is possible",
-        "counter-offer"
-    )]
+    #[case(AnswerKind::Counters(Some("slt_a".to_owned())), "counter-offer, this time is possible", "counter-offer")]
     #[case(AnswerKind::Counters(None), "counter-offer", "counter-offer")]
     fn answers_say_something_about_each_slot(#[case] kind: AnswerKind, #[case] a: &str, #[case] b: &str) {
         let answer = ProposalAnswer {

@@ -68,13 +68,7 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, query: RawQuery)
 }
 
 /// The page, with what was typed in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    id: &str,
-    fields: &Fields,
-    problems: &Problems,
-) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, fields: &Fields, problems: &Problems) -> Result<String, Refusal> {
     let proposal = app.whole_proposal(caller, id).await?;
     let now = app.now();
     let read = Read::of(app, caller, &proposal).await?;
@@ -147,12 +141,7 @@ fn after(id: &str, zone: Option<Zone>, done: &str) -> Response {
 }
 
 /// `GET /console/proposals/{id}/cancel`
-async fn ask_to_cancel(
-    app: Service,
-    caller: Caller,
-    id: PathOf<String>,
-    query: RawQuery,
-) -> Result<Response, ApiError> {
+async fn ask_to_cancel(app: Service, caller: Caller, id: PathOf<String>, query: RawQuery) -> Result<Response, ApiError> {
     match question(&app, &caller.0, &id.0, &parameters(query)).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_WAITING),

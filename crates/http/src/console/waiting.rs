@@ -73,9 +73,7 @@ async fn opened(app: &App, caller: &Actor, headers: &HeaderMap) -> Result<Opened
     let invitation = match opened_invitation(headers) {
         None => None,
         Some(token) => match app.invitation_to(caller, &token).await {
-            Ok(OwnInvitation { organization, role }) => {
-                Some(InvitationWaiting { organization, role: role.as_str() })
-            }
+            Ok(OwnInvitation { organization, role }) => Some(InvitationWaiting { organization, role: role.as_str() }),
             // It is over, or for another user.
             Err(Refusal::Invalid(_) | Refusal::Member(_)) => None,
             Err(refusal) => return Err(refusal),
