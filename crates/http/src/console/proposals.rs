@@ -141,7 +141,12 @@ fn after(id: &str, zone: Option<Zone>, done: &str) -> Response {
 }
 
 /// `GET /console/proposals/{id}/cancel`
-async fn ask_to_cancel(app: Service, caller: Caller, id: PathOf<String>, query: RawQuery) -> Result<Response, ApiError> {
+async fn ask_to_cancel(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    query: RawQuery,
+) -> Result<Response, ApiError> {
     match question(&app, &caller.0, &id.0, &parameters(query)).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_WAITING),
