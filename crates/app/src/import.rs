@@ -15,7 +15,7 @@ use kalends_feeds::{
     Change, Origin,
     limits::REPORTED_MAX,
     read::{Context, What},
-    sync::{Chunk, Counts, Ending, Former, ItemKey, KnownItem, KnownItems, Planned},
+    sync::{Chunk, Counts, Diff, Ending, Former, ItemKey, KnownItem, KnownItems, Planned},
 };
 use kalends_kernel::{EventId, FieldError, Version};
 use kalends_notifications::EventType;
@@ -37,18 +37,23 @@ fn fresh_series(planned: &Planned) -> Option<EventId> {
     (planned.is_new && matches!(planned.item.what, What::Series(_))).then_some(planned.known.event)
 }
 
+/// The series that the file contains for the first time: no occurrence of them can have been changed here.
+pub(crate) fn fresh_in(diff: &Diff) -> BTreeSet<EventId> {
+    diff.chunks.iter().flat_map(|chunk| &chunk.planned).filter_map(fresh_series).collect()
+}
+
 /// What the calendar refused, because something else blocks the time.
 #[derive(Default)]
-struct Refused {
+pub(crate) struct Refused {
     /// The first events, at most [`REPORTED_MAX`].
-    events: Vec<wire::RefusedEvent>,
-    count: u32,
+    pub(crate) events: Vec<wire::RefusedEvent>,
+    pub(crate) count: u32,
     /// Nothing of the file with one of these `UID`s is written.
-    uids: BTreeSet<Arc<str>>,
+    pub(crate) uids: BTreeSet<Arc<str>>,
 }
 
 impl Refused {
-    fn extend(&mut self, other: Self) {
+    pub(crate) fn extend(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         let room = REPORTED_MAX.saturating_sub(self.events.len());
         self.events.extend(other.events.into_iter().take(room));
@@ -57,9 +62,16 @@ impl Refused {
 }
 
 /// The result of writing a chunk.
-struct Taken {
-    counts: Counts,
-    refused: Refused,
+pub(crate) struct Taken {
+    pub(crate) counts: Counts,
+    pub(crate) refused: Refused,
+}
+
+/// What a chunk changes, before it is written.
+pub(crate) struct Decided {
+    pub(crate) changes: ChangeSet,
+    /// The result, once the changes are written.
+    pub(crate) taken: Taken,
 }
 
 /// An item of a file, as it is about to be written.
@@ -86,16 +98,8 @@ impl App {
         file: Bytes,
     ) -> Result<Answered<wire::ImportReport>, Refusal> {
         let calendar = self.calendar(actor, id).await?;
-        let origin = Origin::Files(calendar.id);
-        let known: KnownItems = self.parts.store.known_items(actor.org(), origin).await?.into_iter().collect();
-        let context = Context { calendar_zone: calendar.zone, now: self.now() };
-        let compared = self.read_and_compare(origin, file, context, known, true).await;
-        let Compared { diff, mut report, withheld: _ } =
-            compared.map_err(|error| FieldError::new("body", error.to_string()))?;
-        report.counts.untouched = diff.untouched;
-        // New series: no occurrence of them can have been changed here.
-        let fresh: BTreeSet<EventId> =
-            diff.chunks.iter().flat_map(|chunk| &chunk.planned).filter_map(fresh_series).collect();
+        let Compared { diff, mut report, withheld: _ } = self.compared_file(actor, &calendar, file).await?;
+        let fresh = fresh_in(&diff);
         let mut refused = Refused::default();
         for chunk in &diff.chunks {
             let turn = Turn::new();
@@ -111,16 +115,51 @@ impl App {
         committed.map_err(Attempt::into_refusal)
     }
 
-    /// Writes items of a file as native events, all or none of them, except those that the calendar refuses. A series
-    /// and its overrides have one `UID`. If one of them is refused, none of them is written.
+    /// Reads a file and compares it with what was imported into the calendar before. The report counts the events that
+    /// are not written: the unchanged and the skipped ones.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] if it is not an iCalendar file.
+    pub(crate) async fn compared_file(
+        &self,
+        actor: &Actor,
+        calendar: &Calendar,
+        file: Bytes,
+    ) -> Result<Compared, Refusal> {
+        let origin = Origin::Files(calendar.id);
+        let known: KnownItems = self.parts.store.known_items(actor.org(), origin).await?.into_iter().collect();
+        let context = Context { calendar_zone: calendar.zone, now: self.now() };
+        let compared = self.read_and_compare(origin, file, context, known, true).await;
+        let mut compared = compared.map_err(|error| FieldError::new("body", error.to_string()))?;
+        compared.report.counts.untouched = compared.diff.untouched;
+        Ok(compared)
+    }
+
+    /// Writes items of a file as native events, all or none of them, except those that the calendar refuses.
     async fn take_over<'a>(
+        &'a self,
+        actor: &Actor,
+        calendar: &Calendar,
+        chunk: &Chunk,
+        known: (&BTreeSet<EventId>, &BTreeSet<Arc<str>>),
+        turn: &Turn<'a>,
+    ) -> Result<Taken, Attempt> {
+        let Decided { changes, taken } = self.decide(actor, calendar, chunk, known, turn).await?;
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+        Ok(taken)
+    }
+
+    /// Decides what items of a file change, and writes nothing. A series and its overrides have one `UID`. If one of
+    /// them is refused, none of them is written. `fresh` are the series that are new, and `refused_before` the `UID`s
+    /// that earlier chunks refused.
+    pub(crate) async fn decide<'a>(
         &'a self,
         actor: &Actor,
         calendar: &Calendar,
         chunk: &Chunk,
         (fresh, refused_before): (&BTreeSet<EventId>, &BTreeSet<Arc<str>>),
         turn: &Turn<'a>,
-    ) -> Result<Taken, Attempt> {
+    ) -> Result<Decided, Attempt> {
         let (org, now) = (actor.org(), self.now());
         let known = chunk.planned.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event);
         let former = chunk.former.iter().map(|former| former.known.event);
@@ -183,8 +222,7 @@ impl App {
             changes.feeds.push(Change::ForgetItems { org, origin, keys });
         }
         changes.feeds.push(Change::KeepItems { org, origin, items });
-        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
-        Ok(Taken { counts, refused })
+        Ok(Decided { changes, taken: Taken { counts, refused } })
     }
 
     /// An item with the event that it becomes.

@@ -60,6 +60,18 @@ impl App {
         Ok(self.parts.store.list_subscriptions(actor.org(), Some(agent.id), status, page).await?)
     }
 
+    /// The subscriptions of all agents, the oldest first. An agent's key sees only those of its agent.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn list_all_subscriptions(
+        &self,
+        actor: &Actor,
+        (status, page): (Option<SubscriptionStatus>, Page),
+    ) -> Result<Listed<Subscription>, Refusal> {
+        Ok(self.parts.store.list_subscriptions(actor.org(), actor.narrowed_to(), status, page).await?)
+    }
+
     /// One subscription.
     ///
     /// # Errors
