@@ -17,6 +17,8 @@ pub enum Place {
     Keys,
     /// The connected calendars of the user.
     Connections,
+    /// The feeds of calendars, and subscriptions to feeds.
+    Feeds,
     /// The webhooks.
     Webhooks,
     /// The audit log.
@@ -36,6 +38,7 @@ impl Place {
         Self::Agents,
         Self::Keys,
         Self::Connections,
+        Self::Feeds,
         Self::Webhooks,
         Self::Activity,
         Self::Usage,
@@ -51,6 +54,7 @@ impl Place {
             Self::Agents => "/console/agents",
             Self::Keys => "/console/keys",
             Self::Connections => "/console/connections",
+            Self::Feeds => "/console/feeds",
             Self::Organization => "/console/organization",
             Self::Webhooks => "/console/webhooks",
             Self::Activity => "/console/activity",
@@ -66,6 +70,7 @@ impl Place {
             Self::Agents => "Agents",
             Self::Keys => "Keys",
             Self::Connections => "Connected calendars",
+            Self::Feeds => "Feeds and files",
             Self::Organization => "Organization",
             Self::Webhooks => "Webhooks",
             Self::Activity => "Activity",
@@ -129,6 +134,8 @@ const DONE: &[(&str, &str)] = &[
     ),
     ("answered", "Answered."),
     ("resolved", "Resolved."),
+    ("syncing", "It will be synced. This takes a moment."),
+    ("address", "The feed has a new address. The old one no longer works."),
 ];
 
 /// What a form did, to be said on the page that follows it.

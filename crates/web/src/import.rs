@@ -1,0 +1,188 @@
+//! The pages on which a file is imported into a calendar. They are in English, like the console, and work without
+//! scripts.
+
+use askama::Template;
+
+use crate::{
+    english::in_english, feeds::FeedCalendar, numbers::grouped, problems::Problems, shell::Shell,
+    subscriptions::SyncShown,
+};
+
+/// The fields of the form of a file.
+pub const IMPORT_FIELDS: [&str; 1] = ["body"];
+/// The maximum number of refused events that a page names.
+const REFUSED_MAX: usize = 20;
+
+/// The form for the text of a file.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "import.html")]
+pub struct ImportForm<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The calendar.
+    pub calendar: &'a FeedCalendar,
+    /// The text of the file.
+    pub text: &'a str,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+impl ImportForm<'_> {
+    fn problem(&self) -> Option<&str> {
+        self.problems.of("body")
+    }
+}
+
+/// An event of the file that the calendar refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedShown {
+    /// Its `UID`.
+    pub uid: String,
+    /// When it begins, in words.
+    pub when: String,
+}
+
+/// What an import did, or would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportShown {
+    /// The numbers of events, with the skipped ones and the warnings.
+    pub report: SyncShown,
+    /// The number of events that are refused because their time is taken.
+    pub refused_count: u32,
+    /// The first of them.
+    pub refused: Vec<RefusedShown>,
+}
+
+impl ImportShown {
+    fn number(number: u32) -> String {
+        grouped(number.into())
+    }
+
+    fn created(&self) -> String {
+        Self::number(self.report.created)
+    }
+
+    fn updated(&self) -> String {
+        Self::number(self.report.updated)
+    }
+
+    fn untouched(&self) -> String {
+        Self::number(self.report.untouched)
+    }
+
+    fn skipped(&self) -> String {
+        Self::number(self.report.skipped)
+    }
+
+    fn refused_text(&self) -> String {
+        Self::number(self.refused_count)
+    }
+
+    fn named(&self) -> &[RefusedShown] {
+        self.refused.get(..REFUSED_MAX).unwrap_or(&self.refused)
+    }
+
+    /// Whether every event of the file is on the calendar afterwards, as the file has it.
+    fn leaves_nothing_out(&self) -> bool {
+        let report = &self.report;
+        self.refused_count == 0 && report.skipped == 0 && report.warnings.is_empty()
+    }
+
+    fn more_refused(&self) -> u64 {
+        u64::from(self.refused_count).saturating_sub(u64::try_from(self.named().len()).unwrap_or(u64::MAX))
+    }
+}
+
+/// An event of the file, as the import would write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedShown {
+    /// The title.
+    pub title: String,
+    /// When it takes place, in words.
+    pub when: String,
+    /// What would happen, in words.
+    pub what: &'static str,
+}
+
+/// What an import would do, before anything is written, with the form that imports the file.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "import_check.html")]
+pub struct ImportCheck<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The calendar.
+    pub calendar: &'a FeedCalendar,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// The text of the file.
+    pub text: &'a str,
+    /// What the import would do.
+    pub result: &'a ImportShown,
+    /// How many of the new events are series.
+    pub new_series: u32,
+    /// How many of the changed events are series.
+    pub changed_series: u32,
+    /// How many events would be deleted, because the file contains them in another form.
+    pub deleted: u32,
+    /// How many events count against the limit of the month.
+    pub charged: u64,
+    /// The first events that would be written.
+    pub first: &'a [PlannedShown],
+    /// Whether more events can be refused than the page says.
+    pub may_refuse_more: bool,
+}
+
+impl ImportCheck<'_> {
+    fn writes(&self) -> u64 {
+        u64::from(self.result.report.created) + u64::from(self.result.report.updated)
+    }
+
+    /// Whether the import would change something.
+    fn has_effect(&self) -> bool {
+        self.writes() > 0 || self.deleted > 0
+    }
+
+    fn series_text(series: u32) -> String {
+        match series {
+            0 => String::new(),
+            1 => " (1 series)".to_owned(),
+            series => format!(" ({} series)", grouped(series.into())),
+        }
+    }
+
+    fn created_text(&self) -> String {
+        self.result.created() + &Self::series_text(self.new_series)
+    }
+
+    fn updated_text(&self) -> String {
+        self.result.updated() + &Self::series_text(self.changed_series)
+    }
+
+    fn deleted_text(&self) -> String {
+        grouped(self.deleted.into())
+    }
+
+    fn charged_text(&self) -> String {
+        grouped(self.charged)
+    }
+
+    /// What the list of the first events is.
+    fn first_title(&self) -> String {
+        let (first, all) = (u64::try_from(self.first.len()).unwrap_or(u64::MAX), self.writes());
+        if first < all { format!("The first {first} of {}", grouped(all)) } else { "The events".to_owned() }
+    }
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "imported.html")]
+pub struct Imported<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The calendar.
+    pub calendar: &'a FeedCalendar,
+    /// What the import did.
+    pub result: &'a ImportShown,
+}
+
+in_english!(ImportForm<'_>, ImportCheck<'_>, Imported<'_>);
