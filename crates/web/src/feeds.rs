@@ -24,6 +24,12 @@ pub struct FeedCalendar {
     pub refuses_conflicts: bool,
 }
 
+impl FeedCalendar {
+    fn agent_id(&self) -> Option<&str> {
+        self.agent.as_ref().map(|(id, _)| id.as_str())
+    }
+}
+
 /// The list of calendars with their feeds, and the first subscriptions.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "feeds.html")]

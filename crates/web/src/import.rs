@@ -2,10 +2,11 @@
 //! scripts.
 
 use askama::Template;
+use kalends_time::Timestamp;
 
 use crate::{
     english::in_english, feeds::FeedCalendar, numbers::grouped, problems::Problems, shell::Shell,
-    subscriptions::SyncShown,
+    subscriptions::SyncShown, time::in_utc,
 };
 
 /// The fields of the form of a file.
@@ -38,8 +39,14 @@ impl ImportForm<'_> {
 pub struct RefusedShown {
     /// Its `UID`.
     pub uid: String,
-    /// When it begins, in words.
-    pub when: String,
+    /// When it begins.
+    pub start: Timestamp,
+}
+
+impl RefusedShown {
+    fn when(&self) -> String {
+        in_utc(self.start)
+    }
 }
 
 /// What an import did, or would do.
@@ -76,6 +83,11 @@ impl ImportShown {
 
     fn refused_text(&self) -> String {
         Self::number(self.refused_count)
+    }
+
+    /// The skipped events and the warnings.
+    const fn details(&self) -> &SyncShown {
+        &self.report
     }
 
     fn named(&self) -> &[RefusedShown] {

@@ -19,6 +19,7 @@ const fn operation(place: Place) -> &'static Operation {
         Place::Agents => &operations::LIST_AGENTS,
         Place::Keys => &operations::LIST_KEYS,
         Place::Connections => &operations::LIST_CONNECTIONS,
+        Place::Feeds => &operations::LIST_CALENDARS,
         Place::Webhooks => &operations::LIST_WEBHOOKS,
         Place::Activity => &operations::AUDIT_LOG,
         Place::Usage => &operations::USAGE,

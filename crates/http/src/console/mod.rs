@@ -13,9 +13,11 @@ mod connect;
 mod connections;
 mod deliveries;
 mod expired;
+mod feeds;
 mod first_run;
 mod form;
 mod frame;
+mod imports;
 mod join;
 mod keys;
 mod members;
@@ -31,6 +33,8 @@ mod security;
 mod shown;
 mod sign_in;
 mod sign_up;
+mod subscription_list;
+mod subscriptions;
 mod usage;
 mod waiting;
 mod webhooks;
@@ -101,6 +105,9 @@ const ALL: &[&[Form]] = &[
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
     keys::OPERATIONS,
+    feeds::OPERATIONS,
+    imports::OPERATIONS,
+    subscriptions::OPERATIONS,
     webhooks::OPERATIONS,
     deliveries::OPERATIONS,
     activity::OPERATIONS,
@@ -144,6 +151,9 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(activity::routes())
         .merge(usage::routes())
         .merge(keys::routes())
+        .merge(feeds::routes())
+        .merge(imports::routes())
+        .merge(subscriptions::routes())
         .merge(calendar::routes())
         .merge(waiting::routes())
         .merge(proposals::routes())

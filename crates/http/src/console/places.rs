@@ -146,6 +146,26 @@ pub(crate) const OPERATOR_WAITLIST: &str = "/console/operator/organizations/{id}
 pub(crate) const OPERATOR_WAITING: &str = "/console/operator/waiting";
 pub(crate) const OPERATOR_MAIL: &str = "/console/operator/mail";
 pub(crate) const OPERATOR_CONFIGURATION: &str = "/console/operator/configuration";
+/// The feeds of calendars, and the first subscriptions.
+pub(crate) const FEEDS: &str = "/console/feeds";
+/// The feed of a calendar.
+pub(crate) const FEED: &str = "/console/feeds/calendars/{id}";
+pub(crate) const ROTATE_FEED: &str = "/console/feeds/calendars/{id}/rotate";
+/// A calendar as a file.
+pub(crate) const CALENDAR_FILE: &str = "/console/feeds/calendars/{id}/file";
+/// The form for the text of a file, and the form that imports it.
+pub(crate) const IMPORT: &str = "/console/feeds/calendars/{id}/import";
+/// What an import would do.
+pub(crate) const CHECK_IMPORT: &str = "/console/feeds/calendars/{id}/import/check";
+/// The subscriptions to feeds, and the form that creates one.
+pub(crate) const SUBSCRIPTIONS: &str = "/console/feeds/subscriptions";
+pub(crate) const NEW_SUBSCRIPTION: &str = "/console/feeds/subscriptions/new";
+/// One subscription, and the form that changes it.
+pub(crate) const SUBSCRIPTION: &str = "/console/feeds/subscriptions/{id}";
+pub(crate) const SYNC_SUBSCRIPTION: &str = "/console/feeds/subscriptions/{id}/sync";
+pub(crate) const PAUSE_SUBSCRIPTION: &str = "/console/feeds/subscriptions/{id}/pause";
+pub(crate) const RESUME_SUBSCRIPTION: &str = "/console/feeds/subscriptions/{id}/resume";
+pub(crate) const DELETE_SUBSCRIPTION: &str = "/console/feeds/subscriptions/{id}/delete";
 
 /// A path parameter as the segment of a path. It may be any text: somebody typed the address.
 pub(crate) fn segment(parameter: &str) -> String {

@@ -95,6 +95,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Member, .. } => "There is no such member or invitation any more.",
         Refusal::NotFound { missing: Missing::Event, .. } => "There is no such event any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
+        Refusal::NotFound { missing: Missing::Subscription, .. } => "There is no such subscription any more.",
         Refusal::NotFound { missing: Missing::Key, .. } => "There is no such key any more.",
         Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {

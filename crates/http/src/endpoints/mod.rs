@@ -15,7 +15,7 @@ mod connections;
 mod console;
 mod description;
 mod events;
-mod feeds;
+pub(crate) mod feeds;
 mod grants;
 mod hold_sets;
 mod invitations;

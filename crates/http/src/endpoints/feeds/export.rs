@@ -2,6 +2,7 @@
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
+use kalends_app::FeedAnswer;
 
 use super::answer::feed_response;
 use crate::{
@@ -34,11 +35,14 @@ pub(crate) async fn export(
     id: PathOf<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let answer = app.export_calendar(&caller.0, &id.0, |etag| has(&headers, etag)).await?;
+    calendar_file(app.export_calendar(&caller.0, &id.0, |etag| has(&headers, etag)).await?, &id.0)
+}
+
+/// The answer as a file of the calendar with that identifier.
+pub(crate) fn calendar_file(answer: FeedAnswer, id: &str) -> Result<Response, ApiError> {
     let mut response = feed_response(answer, CACHE)?;
     // This is an existing identifier, so it contains no characters that need escaping.
-    let name =
-        HeaderValue::try_from(format!("attachment; filename=\"{}.ics\"", id.0)).map_err(|_| ApiError::Internal)?;
+    let name = HeaderValue::try_from(format!("attachment; filename=\"{id}.ics\"")).map_err(|_| ApiError::Internal)?;
     response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
     Ok(response)
 }

@@ -1,7 +1,7 @@
 //! Calendars as iCalendar text.
 
 mod answer;
-mod export;
+pub(crate) mod export;
 mod import;
 mod read;
 

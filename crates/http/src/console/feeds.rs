@@ -1,0 +1,148 @@
+//! The feeds of calendars: their addresses, and calendars as files.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use axum::{Router, response::Response, routing::get};
+use http::{HeaderMap, StatusCode};
+use kalends_app::{Actor, App, Refusal, operations};
+use kalends_calendars::{Calendar, Conflicts, ports::CalendarFilter};
+use kalends_kernel::{AgentId, Page};
+use kalends_web::{Done, FeedCalendar, FeedCalendarPage, FeedsPage, Paging, Place, RotateFeed};
+use kalends_wire as wire;
+
+use super::{
+    form::{OwnForm, new_once},
+    frame::{Asked, AskedOf, needs, shell},
+    places::{CALENDAR_FILE, FEED, FEEDS, Form, ROTATE_FEED},
+    shown::{page, refused},
+    subscription_list::{agent_names, all_shown, listed, statuses},
+};
+use crate::{
+    Service,
+    endpoints::feeds::export::calendar_file,
+    error::ApiError,
+    extract::{Caller, PathOf, has},
+    reply::see_other,
+};
+
+/// The pages and forms, each with its operation.
+pub(super) const OPERATIONS: &[Form] = &[
+    ("GET", FEEDS, &operations::LIST_CALENDARS),
+    ("GET", FEED, &operations::GET_CALENDAR),
+    ("GET", ROTATE_FEED, &operations::GET_CALENDAR),
+    ("POST", ROTATE_FEED, &operations::ROTATE_FEED_TOKEN),
+    ("GET", CALENDAR_FILE, &operations::EXPORT_CALENDAR),
+];
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route(FEEDS, get(list))
+        .route(FEED, get(show))
+        .route(ROTATE_FEED, get(ask_to_rotate).post(rotate))
+        .route(CALENDAR_FILE, get(file))
+}
+
+/// The page to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_FEEDS: (&str, &str) = (FEEDS, "See the feeds");
+/// The subscriptions on the first page.
+const FIRST: Page = Page { limit: 10, offset: 0 };
+
+/// The path of the page of a calendar.
+pub(super) fn path_of(calendar: &str) -> String {
+    format!("{FEEDS}/calendars/{calendar}")
+}
+
+/// `GET /console/feeds`
+async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    let asked = Asked::of(asked);
+    let found = app.list_calendars(&caller.0, CalendarFilter::All, asked.page()).await?;
+    let paging = Paging { path: FEEDS.to_owned(), filter: Vec::new(), page: asked.page(), total: found.total };
+    let agents: BTreeSet<_> = found.data.iter().filter_map(|calendar| calendar.agent).collect();
+    let names = agent_names(&app, &caller.0, agents).await?;
+    let shown = |calendar: &Calendar| shown(calendar, |agent| names.get(agent).cloned());
+    let calendars: Vec<_> = found.data.iter().map(shown).collect();
+    let subscriptions = listed(&app, &caller.0, "", (None, FIRST)).await?;
+    let list = FeedsPage {
+        shell: &shell(&app, &caller.0, Place::Feeds).await?,
+        done: asked.done(),
+        calendars: &calendars,
+        paging: &paging,
+        may_subscribe: caller.0.may(&operations::CREATE_SUBSCRIPTION),
+        statuses: &statuses(&app, &caller.0, "", None).await?,
+        subscriptions_total: subscriptions.total,
+        subscriptions: &all_shown(&app, &caller.0, subscriptions.data).await?,
+    };
+    Ok(page(StatusCode::OK, list.html()))
+}
+
+/// The calendar. `name` is the name of its agent.
+fn shown(calendar: &Calendar, name: impl FnOnce(&AgentId) -> Option<String>) -> FeedCalendar {
+    let agent = calendar.agent.map(|agent| (agent.to_string(), name(&agent).unwrap_or_else(|| agent.to_string())));
+    FeedCalendar {
+        id: calendar.id.to_string(),
+        name: calendar.name.clone(),
+        zone: calendar.zone.to_string(),
+        agent,
+        refuses_conflicts: calendar.conflicts == Conflicts::Refuse,
+    }
+}
+
+/// The calendar, with the name of its agent.
+pub(super) async fn with_agent(app: &App, caller: &Actor, calendar: &Calendar) -> Result<FeedCalendar, Refusal> {
+    let names = agent_names(app, caller, calendar.agent.into_iter().collect()).await?;
+    Ok(shown(calendar, |agent| names.get(agent).cloned()))
+}
+
+/// `GET /console/feeds/calendars/{id}`
+async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    match render(&app, &caller.0, &id.0, Asked::of(asked).done()).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_FEEDS),
+    }
+}
+
+async fn render(app: &App, caller: &Actor, id: &str, done: Done) -> Result<String, Refusal> {
+    let calendar = app.calendar(caller, id).await?;
+    let found = with_agent(app, caller, &calendar).await?;
+    let shown = FeedCalendarPage {
+        shell: &shell(app, caller, Place::Feeds).await?,
+        done,
+        calendar: &found,
+        address: &wire::Calendar::new(calendar, &app.settings().base_url).ical_url,
+        may_rotate: caller.may(&operations::ROTATE_FEED_TOKEN),
+        may_import: caller.may(&operations::IMPORT_CALENDAR),
+        may_subscribe: caller.may(&operations::CREATE_SUBSCRIPTION),
+    };
+    Ok(shown.html())
+}
+
+/// `GET /console/feeds/calendars/{id}/rotate`
+async fn ask_to_rotate(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
+    match question(&app, &caller.0, &id.0).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_FEEDS),
+    }
+}
+
+async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
+    needs(caller, &operations::ROTATE_FEED_TOKEN)?;
+    let calendar = with_agent(app, caller, &app.calendar(caller, id).await?).await?;
+    let shell = shell(app, caller, Place::Feeds).await?;
+    Ok(RotateFeed { shell: &shell, calendar: &calendar, once: &new_once(app.entropy()) }.html())
+}
+
+/// `POST /console/feeds/calendars/{id}/rotate`. A form that is sent twice replaces the address once.
+async fn rotate(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    match form.once(&app, async |caller: &Actor| app.rotate_feed_token(caller, &id.0).await).await {
+        Ok(_) => Ok(see_other(&format!("{}?done=address", path_of(&id.0)), None)),
+        Err(refusal) => refused(refusal, TO_FEEDS),
+    }
+}
+
+/// `GET /console/feeds/calendars/{id}/file`. The answer of the API, except that a refusal is a page.
+async fn file(app: Service, caller: Caller, id: PathOf<String>, headers: HeaderMap) -> Result<Response, ApiError> {
+    match app.export_calendar(&caller.0, &id.0, |etag| has(&headers, etag)).await {
+        Ok(answer) => calendar_file(answer, &id.0),
+        Err(refusal) => refused(refusal, TO_FEEDS),
+    }
+}

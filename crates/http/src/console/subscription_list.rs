@@ -1,0 +1,215 @@
+//! The list of subscriptions to feeds, and how a page shows one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::response::Response;
+use http::StatusCode;
+use kalends_app::{Actor, App, Refusal, operations};
+use kalends_calendars::ports::{AgentFilter, CalendarFilter};
+use kalends_feeds::{Subscription, SubscriptionStatus};
+use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Listed, Page};
+use kalends_time::Timestamp;
+use kalends_web::{
+    Paging, Place, SubscriptionFilter, SubscriptionShown, SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown,
+};
+use kalends_wire as wire;
+use serde::Deserialize;
+
+use super::{
+    frame::{Asked, AskedOf, shell},
+    places::SUBSCRIPTIONS,
+    shown::{page, refused},
+};
+use crate::{Service, error::ApiError, extract::Caller};
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_LIST: (&str, &str) = (SUBSCRIPTIONS, "See the subscriptions");
+/// The most agents or calendars that are read or offered at once.
+pub(super) const MOST: Page = Page { limit: LIMIT_MAX, offset: 0 };
+
+/// What the address of a page names.
+#[derive(Debug, Default, Deserialize)]
+struct Filter {
+    /// The identifier of an agent; empty for all of them.
+    #[serde(default)]
+    agent: String,
+    /// A status, as the API names it.
+    #[serde(default)]
+    status: String,
+}
+
+/// `GET /console/feeds/subscriptions`
+pub(super) async fn list(
+    app: Service,
+    caller: Caller,
+    asked: AskedOf<Asked>,
+    filter: AskedOf<Filter>,
+) -> Result<Response, ApiError> {
+    let filter = filter.map(|filter| filter.0).unwrap_or_default();
+    match render_list(&app, &caller.0, &Asked::of(asked), &filter).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) -> Result<String, Refusal> {
+    let of = if filter.agent.is_empty() { None } else { Some(app.agent(caller, &filter.agent).await?) };
+    let status = SubscriptionStatus::from_name(&filter.status);
+    let found = listed(app, caller, &filter.agent, (status, asked.page())).await?;
+    let agent = of.iter().map(|agent| ("agent", agent.id.to_string()));
+    let kept = agent.chain(status.map(|status| ("status", status.as_str().to_owned()))).collect();
+    let paging = Paging { path: SUBSCRIPTIONS.to_owned(), filter: kept, page: asked.page(), total: found.total };
+    let list = Subscriptions {
+        shell: &shell(app, caller, Place::Feeds).await?,
+        done: asked.done(),
+        may_create: caller.may(&operations::CREATE_SUBSCRIPTION),
+        of: of.as_ref().map(|of| SubscriptionsOf { id: &filter.agent, name: &of.name }),
+        statuses: &statuses(app, caller, &filter.agent, status).await?,
+        subscriptions: &all_shown(app, caller, found.data).await?,
+        paging: &paging,
+    };
+    Ok(list.html())
+}
+
+/// The subscriptions of an agent, or of all agents if `agent` is empty.
+pub(super) async fn listed(
+    app: &App,
+    caller: &Actor,
+    agent: &str,
+    which: (Option<SubscriptionStatus>, Page),
+) -> Result<Listed<Subscription>, Refusal> {
+    if agent.is_empty() {
+        app.list_all_subscriptions(caller, which).await
+    } else {
+        app.list_subscriptions(caller, agent, which).await
+    }
+}
+
+/// The filters of the list: all subscriptions, and those of each status.
+pub(super) async fn statuses(
+    app: &App,
+    caller: &Actor,
+    agent: &str,
+    chosen: Option<SubscriptionStatus>,
+) -> Result<Vec<SubscriptionFilter>, Refusal> {
+    let mut filters = Vec::new();
+    for status in [None].into_iter().chain(SubscriptionStatus::ALL.iter().copied().map(Some)) {
+        let count = listed(app, caller, agent, (status, Page { limit: 1, offset: 0 })).await?.total;
+        let name = status.map_or("", SubscriptionStatus::as_str);
+        filters.push(SubscriptionFilter { name, count, is_chosen: status == chosen });
+    }
+    Ok(filters)
+}
+
+/// The names of these agents.
+pub(super) async fn agent_names(
+    app: &App,
+    caller: &Actor,
+    agents: BTreeSet<AgentId>,
+) -> Result<BTreeMap<AgentId, String>, Refusal> {
+    let mut names = BTreeMap::new();
+    if agents.len() > 1 {
+        let known = app.list_agents(caller, AgentFilter::default(), MOST).await?.data;
+        names.extend(known.into_iter().map(|agent| (agent.id, agent.name)));
+    }
+    for id in agents.into_iter().filter(|id| !names.contains_key(id)).collect::<Vec<_>>() {
+        names.insert(id, app.agent(caller, &id.to_string()).await?.name);
+    }
+    Ok(names)
+}
+
+/// The names of these calendars. A calendar that was deleted in the meantime has none.
+async fn calendar_names(
+    app: &App,
+    caller: &Actor,
+    calendars: BTreeSet<CalendarId>,
+) -> Result<BTreeMap<CalendarId, String>, Refusal> {
+    let mut names = BTreeMap::new();
+    if calendars.len() > 1 {
+        let known = app.list_calendars(caller, CalendarFilter::OfAgents, MOST).await?.data;
+        names.extend(known.into_iter().map(|calendar| (calendar.id, calendar.name)));
+    }
+    for id in calendars.into_iter().filter(|id| !names.contains_key(id)).collect::<Vec<_>>() {
+        match app.calendar(caller, &id.to_string()).await {
+            Ok(calendar) => names.insert(id, calendar.name),
+            Err(Refusal::NotFound { .. }) => None,
+            Err(refusal) => return Err(refusal),
+        };
+    }
+    Ok(names)
+}
+
+/// The subscriptions with the names of their agents and calendars.
+pub(super) async fn all_shown(
+    app: &App,
+    caller: &Actor,
+    subscriptions: Vec<Subscription>,
+) -> Result<Vec<SubscriptionShown>, Refusal> {
+    let agents = subscriptions.iter().map(|subscription| subscription.agent).collect();
+    let agents = agent_names(app, caller, agents).await?;
+    let calendars = subscriptions.iter().map(|subscription| subscription.calendar).collect();
+    let calendars = calendar_names(app, caller, calendars).await?;
+    let now = app.now();
+    let shown = |subscription: &Subscription| {
+        let agent = agents.get(&subscription.agent).cloned().unwrap_or_default();
+        shown(subscription, (agent, calendars.get(&subscription.calendar).cloned()), now)
+    };
+    Ok(subscriptions.iter().map(shown).collect())
+}
+
+/// A subscription, with the names of its agent and its calendar.
+fn shown(
+    subscription: &Subscription,
+    (agent_name, calendar_name): (String, Option<String>),
+    now: Timestamp,
+) -> SubscriptionShown {
+    let state = match subscription.status() {
+        SubscriptionStatus::Paused => SubscriptionState::Paused,
+        SubscriptionStatus::Error => SubscriptionState::Failing,
+        SubscriptionStatus::Active if subscription.state.last_synced_at.is_none() => SubscriptionState::Waiting,
+        SubscriptionStatus::Active => SubscriptionState::Active,
+    };
+    let failures = subscription.state.failures;
+    let wire::Subscription {
+        id, agent_id, calendar_id, url, label, last_synced_at, last_error, last_sync, created_at, updated_at, ..
+    } = wire::Subscription::from(subscription);
+    SubscriptionShown {
+        id: id.to_string(),
+        label: label.unwrap_or_default(),
+        url,
+        calendar: calendar_id.to_string(),
+        calendar_name: calendar_name.unwrap_or_else(|| calendar_id.to_string()),
+        agent: agent_id.to_string(),
+        agent_name,
+        state,
+        last_error: last_error.unwrap_or_default(),
+        failures,
+        last_synced_at,
+        report: last_sync.map(sync_shown),
+        created_at,
+        updated_at,
+        now,
+    }
+}
+
+fn sync_shown(report: wire::SyncReport) -> SyncShown {
+    let wire::SyncReport { created, updated, deleted, untouched, skipped, withheld, skipped_events, warnings } = report;
+    let skipped_events = skipped_by_uid(skipped_events);
+    SyncShown { created, updated, deleted, untouched, skipped, withheld, skipped_events, warnings }
+}
+
+/// The `UID` of each skipped event, and the reason.
+pub(super) fn skipped_by_uid(skipped: Vec<wire::SkippedEvent>) -> Vec<(String, String)> {
+    skipped.into_iter().map(|skipped| (skipped.uid, skipped.reason)).collect()
+}
+
+/// One subscription, with the names of its agent and its calendar.
+pub(super) async fn one_shown(
+    app: &App,
+    caller: &Actor,
+    subscription: &Subscription,
+) -> Result<SubscriptionShown, Refusal> {
+    let agent = app.agent(caller, &subscription.agent.to_string()).await?.name;
+    let calendar = app.calendar(caller, &subscription.calendar.to_string()).await?.name;
+    Ok(shown(subscription, (agent, Some(calendar)), app.now()))
+}
