@@ -25,7 +25,7 @@ pub struct ImportPlan {
     pub new_series: u32,
     /// How many of the changed events are series.
     pub changed_series: u32,
-    /// How many events would be deleted, because the file contains them in another form. The report does not count them.
+    /// How many events would be deleted, because the file contains them in another form. They are not in the report.
     pub deleted: u32,
     /// How many events would count against the limit of the month.
     pub charged: u64,

@@ -169,25 +169,22 @@ fn shown(
         SubscriptionStatus::Active if subscription.state.last_synced_at.is_none() => SubscriptionState::Waiting,
         SubscriptionStatus::Active => SubscriptionState::Active,
     };
-    let failures = subscription.state.failures;
-    let wire::Subscription {
-        id, agent_id, calendar_id, url, label, last_synced_at, last_error, last_sync, created_at, updated_at, ..
-    } = wire::Subscription::from(subscription);
+    let found = wire::Subscription::from(subscription);
     SubscriptionShown {
-        id: id.to_string(),
-        label: label.unwrap_or_default(),
-        url,
-        calendar: calendar_id.to_string(),
-        calendar_name: calendar_name.unwrap_or_else(|| calendar_id.to_string()),
-        agent: agent_id.to_string(),
+        id: found.id.to_string(),
+        label: found.label.unwrap_or_default(),
+        url: found.url,
+        calendar: found.calendar_id.to_string(),
+        calendar_name: calendar_name.unwrap_or_else(|| found.calendar_id.to_string()),
+        agent: found.agent_id.to_string(),
         agent_name,
         state,
-        last_error: last_error.unwrap_or_default(),
-        failures,
-        last_synced_at,
-        report: last_sync.map(sync_shown),
-        created_at,
-        updated_at,
+        last_error: found.last_error.unwrap_or_default(),
+        failures: subscription.state.failures,
+        last_synced_at: found.last_synced_at,
+        report: found.last_sync.map(sync_shown),
+        created_at: found.created_at,
+        updated_at: found.updated_at,
         now,
     }
 }

@@ -88,14 +88,9 @@ async fn ask(app: Service, caller: Caller, named: AskedOf<For>) -> Result<Respon
     }
 }
 
-/// The form, with the oldest calendars of agents to choose from, and the one that was asked for even if it is not one of
+/// The form, with the oldest calendars of agents to choose from, and the one that was asked for even if it is not among
 /// those.
-async fn new(
-    app: &App,
-    caller: &Actor,
-    given: SubscriptionGiven<'_>,
-    problems: &Problems,
-) -> Result<String, Refusal> {
+async fn new(app: &App, caller: &Actor, given: SubscriptionGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
     needs(caller, &operations::CREATE_SUBSCRIPTION)?;
     let found = app.list_calendars(caller, CalendarFilter::OfAgents, MOST).await?;
     let oldest = (found.total > u64::from(MOST.limit)).then_some(MOST.limit);

@@ -4,6 +4,7 @@ mod account;
 mod activity;
 mod agents;
 mod calendar;
+mod feeds;
 mod first_run;
 mod keys;
 mod members;
@@ -54,6 +55,7 @@ pub(super) fn pages(text: &str) -> Named {
         agents::pages,
         first_run::pages,
         keys::pages,
+        feeds::pages,
         webhooks::pages,
         activity::pages,
         usage::pages,
