@@ -58,6 +58,7 @@ mod erasure;
 mod event_times;
 mod events;
 mod feed;
+mod feed_pages;
 mod fields;
 mod first_run_browser;
 mod first_run_pages;

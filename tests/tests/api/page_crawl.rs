@@ -16,6 +16,7 @@ use crate::{
     on_both,
     pages::Pages,
     proposals::{PROPOSALS, slot},
+    subscriber::NOWHERE,
 };
 
 /// In each name that the owner gives, so that no page of another organization can have it by chance.
@@ -55,6 +56,8 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     event(12, json!({})).await.expect(201);
     let deliveries = format!("/v1/webhooks/{webhook}/deliveries");
     wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
+    let subscription = json!({ "calendar_id": calendar, "url": NOWHERE, "label": MARK });
+    owner.post(format!("/v1/agents/{agent}/ical-subscriptions")).json(subscription).await.expect(201);
     invite(owner, "invited@example.com", "viewer").await.expect(201);
     owner.post("/v1/auth/claim/initiate").json(json!({ "email": "claimed@example.com" })).await.expect(200);
     let hold = json!({ "status": "hold", "hold_expires_at": in_seconds(owner, 840).await });
@@ -140,6 +143,10 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
         "proposals/spr_",
         "webhooks/whk_",
         "calendar/events/evt_",
+        "webhooks/whk_",
+        "calendar/events/evt_",
+        "feeds/calendars/cal_",
+        "feeds/subscriptions/isub_",
         "activity",
         "usage",
         "members",

@@ -182,7 +182,8 @@ fn list(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         subscriptions: &all,
         paging,
     };
-    let empty = Subscriptions { done: Done::default(), may_create: false, of, subscriptions: &[], paging: none, ..list };
+    let quiet = Subscriptions { done: Done::default(), may_create: false, ..list };
+    let empty = Subscriptions { of, subscriptions: &[], paging: none, ..quiet };
     let given = SubscriptionGiven { calendar: CALENDAR, url: text, label: text };
     let calendars = [Choice { value: CALENDAR, title: text }];
     let new = NewSubscriptionForm {
