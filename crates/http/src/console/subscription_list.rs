@@ -29,7 +29,7 @@ pub(super) const MOST: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// What the address of a page names.
 #[derive(Debug, Default, Deserialize)]
-struct Filter {
+pub(super) struct Filter {
     /// The identifier of an agent; empty for all of them.
     #[serde(default)]
     agent: String,
@@ -64,7 +64,7 @@ async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) 
         done: asked.done(),
         may_create: caller.may(&operations::CREATE_SUBSCRIPTION),
         of: of.as_ref().map(|of| SubscriptionsOf { id: &filter.agent, name: &of.name }),
-        statuses: &statuses(app, caller, &filter.agent, status).await?,
+        statuses: &statuses(app, caller, &filter.agent, Some(status)).await?,
         subscriptions: &all_shown(app, caller, found.data).await?,
         paging: &paging,
     };
@@ -85,18 +85,21 @@ pub(super) async fn listed(
     }
 }
 
-/// The filters of the list: all subscriptions, and those of each status.
+/// The filters of the list: all subscriptions, and those of each status. `chosen` is the one that the page shows, if it
+/// is the list.
 pub(super) async fn statuses(
     app: &App,
     caller: &Actor,
     agent: &str,
-    chosen: Option<SubscriptionStatus>,
+    chosen: Option<Option<SubscriptionStatus>>,
 ) -> Result<Vec<SubscriptionFilter>, Refusal> {
-    let mut filters = Vec::new();
-    for status in [None].into_iter().chain(SubscriptionStatus::ALL.iter().copied().map(Some)) {
+    let every = SubscriptionStatus::ALL.iter().copied().map(Some);
+    let every: Vec<_> = [None].into_iter().chain(every).collect();
+    let mut filters = Vec::with_capacity(every.len());
+    for status in every {
         let count = listed(app, caller, agent, (status, Page { limit: 1, offset: 0 })).await?.total;
         let name = status.map_or("", SubscriptionStatus::as_str);
-        filters.push(SubscriptionFilter { name, count, is_chosen: status == chosen });
+        filters.push(SubscriptionFilter { name, count, is_chosen: chosen == Some(status) });
     }
     Ok(filters)
 }
