@@ -82,9 +82,10 @@ pub use activity::{
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar::{
-    Answer, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS, EVENTS_MAX, EditEventForm,
-    EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, NewEventForm, Obstacle, SeriesPart, View,
-    Viewed, WhyNot, clock_text, date_in_range, event_time, read_clock,
+    Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,
+    EVENTS_MAX, EditEventForm, EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, MoveEvent,
+    NewEventForm, Obstacle, Repeat, RepeatGiven, SeriesPart, View, Viewed, WhyNot, clock_text, date_in_range,
+    event_time, read_clock, read_reminders, reminders_text,
 };
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};

@@ -136,6 +136,7 @@ const DONE: &[(&str, &str)] = &[
     ("resolved", "Resolved."),
     ("syncing", "It will be synced. This takes a moment."),
     ("address", "The feed has a new address. The old one no longer works."),
+    ("moved", "Moved."),
 ];
 
 /// What a form did, to be said on the page that follows it.

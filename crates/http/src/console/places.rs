@@ -50,6 +50,7 @@ pub(crate) const EVENTS: &str = "/console/calendar/events";
 pub(crate) const EVENT: &str = "/console/calendar/events/{id}";
 pub(crate) const EDIT_EVENT: &str = "/console/calendar/events/{id}/edit";
 pub(crate) const CANCEL_EVENT: &str = "/console/calendar/events/{id}/cancel";
+pub(crate) const MOVE_EVENT: &str = "/console/calendar/events/{id}/move";
 pub(crate) const CONFIRM_HOLD: &str = "/console/calendar/events/{id}/confirm";
 pub(crate) const RELEASE_HOLD: &str = "/console/calendar/events/{id}/release";
 /// Why a time is not free.

@@ -98,6 +98,10 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Subscription, .. } => "There is no such subscription any more.",
         Refusal::NotFound { missing: Missing::Key, .. } => "There is no such key any more.",
         Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
+        Refusal::PlanRequired(Feature::Holds) => "Your plan does not include holds.",
+        Refusal::PlanRequired(Feature::UnboundedRecurrence) => {
+            "Your plan does not include series that last longer than 90 days. Let it end sooner."
+        }
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
             return format!("Your plan's limit of keys of agents is {limit}. Revoke one that is no longer used.");
         }

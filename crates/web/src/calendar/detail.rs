@@ -5,7 +5,9 @@ use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use super::{
     event::{EventKind, event_time, left},
-    fields::Scopes,
+    fields::{Scopes, reminders_text},
+    people::AttendeeShown,
+    repeat::rule_words,
 };
 use crate::{
     english::in_english,
@@ -22,6 +24,8 @@ pub struct EventDetail {
     pub id: String,
     /// The title.
     pub title: String,
+    /// The identifier of its calendar.
+    pub calendar_id: String,
     /// The name of its calendar.
     pub calendar: String,
     /// The name of the agent that owns the calendar; empty if the organization shares it.
@@ -32,6 +36,8 @@ pub struct EventDetail {
     pub dates: Option<(CivilDate, CivilDate)>,
     /// The zone in which times are shown.
     pub zone: Zone,
+    /// The zone of its calendar.
+    pub calendar_zone: Zone,
     /// What it is; `None` if it is cancelled.
     pub kind: Option<EventKind>,
     /// Whether it is imported from a feed.
@@ -42,8 +48,10 @@ pub struct EventDetail {
     pub location: String,
     /// The address of its call; empty if it has none.
     pub call: String,
-    /// The attendees: the name or address of each, and the reply.
-    pub attendees: Vec<(String, &'static str)>,
+    /// The attendees.
+    pub attendees: Vec<AttendeeShown>,
+    /// Its reminders, in minutes before the start; `None` if they are those of the calendar.
+    pub reminders: Option<Vec<u16>>,
     /// Its place in a series.
     pub series: SeriesPart,
     /// The version that the page shows.
@@ -91,6 +99,21 @@ impl EventDetail {
         matches!(self.series, SeriesPart::Occurrence(_))
     }
 
+    /// Whether its form says how it repeats. An occurrence repeats as its series does, and a hold does not repeat.
+    pub fn may_repeat(&self) -> bool {
+        !self.is_occurrence() && !self.is_hold()
+    }
+
+    /// The reminders in words.
+    pub(crate) fn reminders(&self) -> String {
+        match reminders_text(self.reminders.as_deref()).as_str() {
+            "" => "As its calendar has them".to_owned(),
+            "none" => "None".to_owned(),
+            "1" => "1 minute before".to_owned(),
+            minutes => format!("{minutes} minutes before"),
+        }
+    }
+
     /// The address of the series.
     fn series_href(&self) -> Option<String> {
         match &self.series {
@@ -104,11 +127,30 @@ impl EventDetail {
         address(&self.id, form, self.zone)
     }
 
-    /// The rule, if it is a whole series.
-    pub(crate) fn repeats(&self) -> Option<String> {
+    /// The address of the page that moves the event, or the whole series, to another calendar.
+    fn move_href(&self) -> String {
         match &self.series {
-            SeriesPart::Series(rule, zone) => Some(format!("{rule}, in {zone}")),
+            SeriesPart::Occurrence(series) => address(series, "/move", self.zone),
+            SeriesPart::Once | SeriesPart::Series(..) => self.href("/move"),
+        }
+    }
+
+    /// The rule, if it is a whole series.
+    pub(crate) fn repeats(&self) -> Option<&str> {
+        match &self.series {
+            SeriesPart::Series(rule, _) => Some(rule),
             SeriesPart::Once | SeriesPart::Occurrence(_) => None,
+        }
+    }
+
+    /// How it repeats in words, if it is a whole series; the rule, if that is not a simple one.
+    pub(crate) fn repeats_text(&self) -> String {
+        match &self.series {
+            SeriesPart::Series(rule, zone) => {
+                let words = rule_words(rule, zone.to_civil(self.span.start()).date, *zone);
+                format!("{}, in {zone}", words.as_deref().unwrap_or("By the rule below"))
+            }
+            SeriesPart::Once | SeriesPart::Occurrence(_) => String::new(),
         }
     }
 }
@@ -130,6 +172,8 @@ pub struct EventPage<'a> {
     pub once: &'a str,
     /// Whether the user may change events.
     pub may_change: bool,
+    /// Whether the user may move events to other calendars.
+    pub may_move: bool,
     /// Whether the user may confirm and release holds.
     pub may_end_holds: bool,
     /// The event.
@@ -145,6 +189,10 @@ impl EventPage<'_> {
 
     fn is_changeable(&self) -> bool {
         self.may_change && self.event.is_changeable()
+    }
+
+    fn is_movable(&self) -> bool {
+        self.may_move && self.event.is_changeable() && !self.event.is_hold()
     }
 
     fn is_endable(&self) -> bool {

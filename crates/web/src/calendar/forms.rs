@@ -18,6 +18,8 @@ pub struct NewEventForm<'a> {
     pub calendars: &'a [Choice<'a>],
     /// The zone of the times.
     pub zone: Zone,
+    /// The most minutes for which a hold can be placed; `None` if the plan has no holds.
+    pub longest_hold: Option<i64>,
     /// What was typed.
     pub given: EventGiven<'a>,
     /// What is wrong with it.
@@ -51,6 +53,10 @@ pub struct EditEventForm<'a> {
 impl EditEventForm<'_> {
     fn is_hold(&self) -> bool {
         self.event.is_hold()
+    }
+
+    fn may_repeat(&self) -> bool {
+        self.event.may_repeat()
     }
 
     fn status(&self) -> String {

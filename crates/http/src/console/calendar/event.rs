@@ -3,9 +3,7 @@
 use axum::{extract::RawQuery, response::Response};
 use http::StatusCode;
 use kalends_app::{Actor, Answer, App, EventPath, Refusal, operations};
-use kalends_calendars::{
-    Attendee, AttendeeStatus, Calendar, Event, EventError, EventSource, EventStatus, Occurrence, SeriesScope,
-};
+use kalends_calendars::{Calendar, Event, EventError, EventSource, EventStatus, Occurrence, SeriesScope};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_plans::Feature;
 use kalends_web::{
@@ -21,6 +19,7 @@ use super::{
         waiting::TO_WAITING,
     },
     asked::{parameters, to_event},
+    people::shown,
     reading::{identifier, kind},
 };
 use crate::{
@@ -83,13 +82,16 @@ fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> E
         span,
         dates: event.times.all_day.then(|| EventInView::whole_days(span, calendar.zone)),
         zone: asked.get("tz").parse().unwrap_or(calendar.zone),
+        calendar_zone: calendar.zone,
+        calendar_id: calendar.id.to_string(),
         calendar: calendar.name,
         kind: kind(event),
         is_imported: event.source == EventSource::ExternalIcal,
         description: event.description.clone().unwrap_or_default(),
         location: event.location.clone().unwrap_or_default(),
         call: event.conference_url.as_ref().map(ToString::to_string).unwrap_or_default(),
-        attendees: event.attendees.as_slice().iter().map(attendee).collect(),
+        attendees: event.attendees.as_slice().iter().map(shown).collect(),
+        reminders: event.reminders.as_ref().map(|reminders| reminders.minutes().to_vec()),
         series: match (event.occurrence(), event.recurrence()) {
             (Some(occurrence), _) => SeriesPart::Occurrence(occurrence.series.to_string()),
             (None, Some(series)) => SeriesPart::Series(series.rule().to_string(), series.zone()),
@@ -97,16 +99,6 @@ fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> E
         },
         version: event.version.0,
     }
-}
-
-fn attendee(attendee: &Attendee) -> (String, &'static str) {
-    let reply = match attendee.status {
-        AttendeeStatus::NeedsAction => "has not replied",
-        AttendeeStatus::Accepted => "accepted",
-        AttendeeStatus::Tentative => "may come",
-        AttendeeStatus::Declined => "declined",
-    };
-    (attendee.name.clone().unwrap_or_else(|| attendee.email.to_string()), reply)
 }
 
 /// `GET /console/calendar/events/{id}`
@@ -124,16 +116,17 @@ pub(super) async fn show(
 
 async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<String, Refusal> {
     let event = find(app, caller, id, asked).await?;
-    let shown = EventPage {
+    let page = EventPage {
         shell: &shell(app, caller, Place::Calendar).await?,
         done: Done::named(asked.get("done")),
         once: &new_once(app.entropy()),
         may_change: caller.may(&operations::UPDATE_EVENT),
+        may_move: caller.may(&operations::MOVE_EVENT),
         may_end_holds: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
         event: &event,
         now: app.now(),
     };
-    Ok(shown.html())
+    Ok(page.html())
 }
 
 /// The occurrences that a form about this event chooses. Only occurrences of a series have the choice.

@@ -1,17 +1,16 @@
 //! What is typed into the forms about events, as requests of the API.
 
-use kalends_app::{Obstacles, Refusal};
 use kalends_calendars::{EventPatch, NewEvent};
 use kalends_kernel::{FieldError, FieldErrors};
-use kalends_time::{Timestamp, Zone};
-use kalends_web::{EVENT_FIELDS, EventDetail, EventGiven, EventKind, Problems, clock_text, event_time, read_clock};
+use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
+use kalends_web::{
+    EventDetail, EventGiven, EventKind, Repeat, RepeatGiven, SeriesPart, clock_text, read_clock, read_reminders,
+    reminders_text,
+};
 use kalends_wire as wire;
 
-use super::{super::shown::problems, event::CHANGED};
-use crate::{
-    error::ApiError,
-    pages::{Fields, WAS, line, lines},
-};
+use super::people::{attendees, lines_of};
+use crate::pages::{Fields, WAS, line, lines};
 
 /// What was typed.
 pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
@@ -30,10 +29,22 @@ fn given<'a>(fields: &'a Fields, prefix: &str) -> EventGiven<'a> {
         title: given("title"),
         start: given("start_time"),
         end: given("end_time"),
+        all_day: given("all_day") == "true",
         status: given("status"),
+        hold_minutes: given("hold_minutes"),
         location: given("location"),
         call: given("conference_url"),
         description: given("description"),
+        attendees: given("attendees"),
+        sends: given("send_invitations") == "true",
+        reminders: given("reminders"),
+        repeats: RepeatGiven {
+            choice: given("repeats"),
+            rule: given("recurrence_rule"),
+            ends: given("ends"),
+            count: given("count"),
+            until: given("until"),
+        },
         conflicts: given("if_free"),
         scope: given("scope"),
     }
@@ -55,27 +66,83 @@ fn status(name: &str) -> Result<wire::EventStatus, FieldError> {
     }
 }
 
+/// A date that was typed. Of a time, it is the date.
+fn date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
+    let date = text.split('T').next().unwrap_or_default();
+    date.parse().map_err(|_| FieldError::new(param, "must be a date, such as 2026-03-02"))
+}
+
+/// What a new event depends on, besides the form.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    /// The zone of the form.
+    pub zone: Zone,
+    /// The zone of the calendar.
+    pub calendar_zone: Zone,
+    /// The current time.
+    pub now: Timestamp,
+    /// The longest time for which a hold can be placed.
+    pub longest_hold: SignedDuration,
+}
+
+impl Around {
+    /// The start and the end, as the API writes them. If one is wrong, another one takes its place, so that the other
+    /// fields are checked too.
+    fn times(&self, given: &EventGiven<'_>, errors: &mut FieldErrors) -> [String; 2] {
+        if given.all_day {
+            let first = errors.take(date("start_time", given.start)).unwrap_or(CivilDate::EPOCH);
+            let last = errors.take(date("end_time", given.end)).unwrap_or(CivilDate::EPOCH);
+            return [first.to_string(), last.plus_days(1).to_string()];
+        }
+        let mut time = |param: &str, text: &str| {
+            errors.take(instant(param, text, self.zone)).unwrap_or(Timestamp::EPOCH).to_string()
+        };
+        [time("start_time", given.start), time("end_time", given.end)]
+    }
+
+    /// When a hold expires that is placed now.
+    fn expiry(&self, minutes: &str) -> Result<Timestamp, FieldError> {
+        let most = in_minutes(self.longest_hold);
+        let minutes = minutes.parse().ok().filter(|minutes: &i64| (1..=most).contains(minutes));
+        let wrong = || FieldError::new("hold_minutes", format!("must be a number of minutes, 1 to {most}"));
+        Ok(self.now + SignedDuration::minutes(minutes.ok_or_else(wrong)?))
+    }
+}
+
+/// The whole minutes of a duration.
+pub(super) const fn in_minutes(duration: SignedDuration) -> i64 {
+    duration.as_seconds() / 60
+}
+
 /// The event that the form describes.
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub(super) fn wanted(given: &EventGiven<'_>, zone: Zone) -> Result<NewEvent, FieldErrors> {
+pub(super) fn wanted(given: &EventGiven<'_>, around: &Around) -> Result<NewEvent, FieldErrors> {
     let mut errors = FieldErrors::default();
-    let start = errors.take(instant("start_time", given.start, zone));
-    let end = errors.take(instant("end_time", given.end, zone));
-    let status = errors.take(status(given.status));
+    let [start_time, end_time] = around.times(given, &mut errors);
+    let is_hold = given.status == "hold";
+    let status = if is_hold { Some(wire::EventStatus::Hold) } else { errors.take(status(given.status)) };
+    let expiry = is_hold.then(|| errors.take(around.expiry(given.hold_minutes)).unwrap_or(Timestamp::EPOCH));
+    let rule = errors.take_all(given.repeats.rule_text()).flatten();
     let optional = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    // If a time is wrong, another one takes its place, so that the other fields are checked too.
-    let time = |time: Option<Timestamp>| time.unwrap_or(Timestamp::EPOCH).to_string();
     let body = wire::CreateEvent {
         title: given.title.to_owned(),
-        start_time: time(start),
-        end_time: time(end),
+        start_time,
+        end_time,
+        all_day: given.all_day,
         description: optional(given.description),
         location: optional(given.location),
         conference_url: optional(given.call),
+        attendees: Some(attendees(given.attendees, &[])),
+        send_invitations: given.sends,
+        reminders: errors.take(read_reminders(given.reminders)).flatten(),
         status,
+        hold_expires_at: expiry.map(|expiry| expiry.to_string()),
         if_free: given.conflicts == "refuse",
+        // An occurrence then takes place at the same time of day, whatever the clocks do.
+        recurrence_timezone: (rule.is_some() && !given.all_day).then(|| around.calendar_zone.name().to_owned()),
+        recurrence_rule: rule,
         ..wire::CreateEvent::default()
     };
     match errors.take_all(body.parse()) {
@@ -91,17 +158,31 @@ pub(super) struct Current {
     end: String,
     location: String,
     description: String,
+    attendees: String,
+    reminders: String,
+    repeats: Repeat,
 }
 
 impl Current {
     pub(super) fn of(event: &EventDetail) -> Self {
         let clock = |at| clock_text(at, event.zone);
+        let (start, end) = match event.dates {
+            Some((first, last)) => (first.to_string(), last.to_string()),
+            None => (clock(event.span.start()), clock(event.span.end())),
+        };
+        let rule = match &event.series {
+            SeriesPart::Series(rule, _) => Some(rule.as_str()),
+            SeriesPart::Once | SeriesPart::Occurrence(_) => None,
+        };
         Self {
             title: line(&event.title),
-            start: clock(event.span.start()),
-            end: clock(event.span.end()),
+            start,
+            end,
             location: line(&event.location),
             description: lines(&event.description),
+            attendees: lines(&lines_of(&event.attendees)),
+            reminders: reminders_text(event.reminders.as_deref()),
+            repeats: Repeat::of(rule),
         }
     }
 
@@ -112,17 +193,23 @@ impl Current {
             title: &self.title,
             start: &self.start,
             end: &self.end,
+            all_day: false,
+            hold_minutes: "",
             status: if event.kind == Some(EventKind::Tentative) { "tentative" } else { "confirmed" },
             location: &self.location,
             call: &event.call,
             description: &self.description,
+            attendees: &self.attendees,
+            sends: false,
+            reminders: &self.reminders,
+            repeats: self.repeats.given(),
             conflicts: "allow",
             scope: "",
         }
     }
 }
 
-/// Whether a field of the event was typed over.
+/// Whether a field of the event was typed over, or its attendees are to get an email.
 pub(super) fn is_changed<'a>(given: EventGiven<'a>, was: EventGiven<'a>) -> bool {
     let of_event = |fields: EventGiven<'a>| EventGiven { calendar: "", conflicts: "", scope: "", ..fields };
     of_event(given) != of_event(was)
@@ -140,6 +227,9 @@ pub(super) fn merged<'a>(given: EventGiven<'a>, was: EventGiven<'_>, now: EventG
         location: newer(given.location, was.location, now.location),
         call: newer(given.call, was.call, now.call),
         description: newer(given.description, was.description, now.description),
+        attendees: newer(given.attendees, was.attendees, now.attendees),
+        reminders: newer(given.reminders, was.reminders, now.reminders),
+        repeats: if given.repeats == was.repeats { now.repeats } else { given.repeats },
         ..given
     }
 }
@@ -163,24 +253,47 @@ pub(super) fn changed(
         location: text(was.location, given.location).map(cleared),
         conference_url: text(was.call, given.call).map(cleared),
         description: text(was.description, given.description).map(cleared),
+        attendees: (was.attendees != given.attendees).then(|| Some(attendees(given.attendees, &event.attendees))),
         if_free: given.conflicts == "refuse",
         ..wire::UpdateEvent::default()
     };
-    // If a time or a status is wrong, another one takes its place, so that the other fields are checked too.
-    if event.dates.is_none() && (was.start, was.end) != (given.start, given.end) {
-        // A side that was left as it is keeps its seconds.
-        let mut time = |param: &str, was: &str, given: &str, known: Timestamp| {
-            let typed = (was != given).then(|| errors.take(instant(param, given, event.zone))).flatten();
-            Some(Some(typed.unwrap_or(known).to_string()))
-        };
-        body.start_time = time("start_time", was.start, given.start, event.span.start());
-        body.end_time = time("end_time", was.end, given.end, event.span.end());
+    // If a time, a status, a rule or a reminder is wrong, another one takes its place, so that the other fields are
+    // checked too.
+    match event.dates {
+        _ if (was.start, was.end) == (given.start, given.end) => {}
+        Some((first, last)) => {
+            let first = errors.take(date("start_time", given.start)).unwrap_or(first);
+            let last = errors.take(date("end_time", given.end)).unwrap_or(last);
+            body.start_time = Some(Some(first.to_string()));
+            body.end_time = Some(Some(last.plus_days(1).to_string()));
+        }
+        None => {
+            // A side that was left as it is keeps its seconds.
+            let mut time = |param: &str, was: &str, given: &str, known: Timestamp| {
+                let typed = (was != given).then(|| errors.take(instant(param, given, event.zone))).flatten();
+                Some(Some(typed.unwrap_or(known).to_string()))
+            };
+            body.start_time = time("start_time", was.start, given.start, event.span.start());
+            body.end_time = time("end_time", was.end, given.end, event.span.end());
+        }
     }
-    // The status of a hold is changed by other forms.
+    // The status of a hold is changed by other forms, and it sends no invitations.
     let is_hold = matches!(event.kind, Some(EventKind::Hold(_)));
+    body.send_invitations = given.sends && !is_hold;
     if !is_hold && was.status != given.status {
         let status = errors.take(status(given.status)).unwrap_or(wire::EventStatus::Confirmed);
         body.status = Some(Some(status));
+    }
+    if was.reminders != given.reminders {
+        body.reminders = Some(errors.take(read_reminders(given.reminders)).flatten());
+    }
+    if event.may_repeat() && was.repeats != given.repeats {
+        let rule = errors.take_all(given.repeats.rule_text()).flatten();
+        // A series keeps its zone. One of whole days has that of its calendar.
+        if rule.is_some() && event.series == SeriesPart::Once && event.dates.is_none() {
+            body.recurrence_timezone = Some(Some(event.calendar_zone.name().to_owned()));
+        }
+        body.recurrence_rule = Some(rule);
     }
     match errors.take_all(body.parse()) {
         Some(patch) if errors.is_empty() => Ok(patch),
@@ -188,33 +301,11 @@ pub(super) fn changed(
     }
 }
 
-/// What a form that was refused shows, as [`problems`], with times in the zone of the form.
-pub(super) fn problems_in(refusal: Refusal, zone: Zone) -> Result<(Problems, ApiError), ApiError> {
-    let said = match &refusal {
-        Refusal::SlotTaken(obstacles) => Some(taken(obstacles, zone)),
-        Refusal::Stale { .. } => Some(CHANGED.to_owned()),
-        _ => None,
-    };
-    let (problems, error) = problems(refusal, &EVENT_FIELDS)?;
-    Ok((said.map_or(problems, Problems::general), error))
-}
-
-/// What is at the time of an event that must have it alone.
-fn taken(obstacles: &Obstacles, zone: Zone) -> String {
-    let mut text = "Something else is at that time".to_owned();
-    if let Some((_, block)) = obstacles.conflicts.first() {
-        text.push_str(&format!(": {}", event_time(block.span, None, zone)));
-    }
-    if let Some(free) = obstacles.nearest_free.first() {
-        text.push_str(&format!(". The nearest free time is {}", event_time(*free, None, zone)));
-    }
-    text + "."
-}
-
 #[cfg(test)]
 mod tests {
+    use kalends_calendars::{Attendees, Moment, Patch};
     use kalends_time::Span;
-    use kalends_web::SeriesPart;
+    use kalends_web::AttendeeShown;
 
     use super::*;
 
@@ -222,17 +313,20 @@ mod tests {
         EventDetail {
             id: "evt_x".to_owned(),
             title: title.to_owned(),
+            calendar_id: "cal_x".to_owned(),
             calendar: "Work".to_owned(),
             agent: String::new(),
             span: Span::new("2027-03-01T08:00:30Z".parse().unwrap(), "2027-03-01T09:00:00Z".parse().unwrap()).unwrap(),
             dates: None,
             zone: Zone::UTC,
+            calendar_zone: "Europe/Berlin".parse().unwrap(),
             kind: Some(EventKind::Confirmed),
             is_imported: false,
             description: description.to_owned(),
             location: location.to_owned(),
             call: String::new(),
             attendees: Vec::new(),
+            reminders: None,
             series: SeriesPart::Once,
             version: 1,
         }
@@ -265,15 +359,120 @@ mod tests {
         assert!(!patch.location.is_set() && patch.title.is_set());
     }
 
+    fn names(errors: &FieldErrors) -> Vec<&str> {
+        let mut names: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
     #[test]
     fn everything_that_is_wrong_is_listed() {
         let event = event("Standup", "Room 2", "");
         let current = Current::of(&event);
         let was = current.given(&event);
-        let given = EventGiven { end: "soon", status: "x", call: "x", title: "", ..was };
+        let given = EventGiven {
+            end: "soon",
+            status: "x",
+            call: "x",
+            title: "",
+            attendees: "ada",
+            reminders: "x",
+            repeats: RepeatGiven { choice: "rule", ..RepeatGiven::default() },
+            ..was
+        };
         let errors = changed(&event, &given, &was).unwrap_err();
-        let mut names: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
-        names.sort_unstable();
-        assert_eq!(names, ["conference_url", "end_time", "status", "title"]);
+        let expected = "attendees[0].email conference_url end_time recurrence_rule reminders status title";
+        assert_eq!(names(&errors).join(" "), expected);
+    }
+
+    #[test]
+    fn an_event_that_begins_to_repeat_follows_the_clocks_of_its_calendar() {
+        let once = event("Standup", "", "");
+        let current = Current::of(&once);
+        let was = current.given(&once);
+        let daily = RepeatGiven { choice: "daily", ends: "count", count: "3", ..RepeatGiven::default() };
+        let patch = changed(&once, &EventGiven { repeats: daily, ..was }, &was).unwrap();
+        assert_eq!(patch.recurrence.zone, Patch::Set(Some(once.calendar_zone)));
+        assert!(patch.recurrence.rule.is_set() && !patch.title.is_set());
+        // A series keeps its zone.
+        let series = EventDetail { series: SeriesPart::Series("FREQ=WEEKLY".to_owned(), Zone::UTC), ..once.clone() };
+        let current = Current::of(&series);
+        let was = current.given(&series);
+        assert_eq!((was.repeats.choice, was.repeats.ends), ("weekly", "never"));
+        let patch = changed(&series, &EventGiven { repeats: daily, ..was }, &was).unwrap();
+        assert!(patch.recurrence.rule.is_set() && !patch.recurrence.zone.is_set());
+        let never = RepeatGiven { choice: "never", ..was.repeats };
+        let patch = changed(&series, &EventGiven { repeats: never, ..was }, &was).unwrap();
+        assert_eq!(patch.recurrence.rule, Patch::Set(None));
+        // A hold does not repeat, and an occurrence repeats as its series does.
+        let hold = EventDetail { kind: Some(EventKind::Hold(Timestamp::EPOCH)), ..once };
+        let patch = changed(&hold, &EventGiven { repeats: daily, title: "Retro", sends: true, ..was }, &was).unwrap();
+        assert!(!patch.recurrence.rule.is_set() && !patch.send_invitations && patch.title.is_set());
+    }
+
+    #[test]
+    fn only_attendees_and_reminders_that_were_typed_over_are_changed() {
+        let ada = AttendeeShown {
+            name: Some("Ada".to_owned()),
+            email: "ada@example.com".to_owned(),
+            is_optional: false,
+            agent: None,
+            reply: "accepted",
+        };
+        let event = EventDetail { attendees: vec![ada], reminders: Some(vec![60, 10]), ..event("Standup", "", "") };
+        let current = Current::of(&event);
+        let was = current.given(&event);
+        assert_eq!((was.attendees, was.reminders), ("Ada <ada@example.com>", "60, 10"));
+        let patch = changed(&event, &EventGiven { sends: true, ..was }, &was).unwrap();
+        assert!(patch.send_invitations && !patch.attendees.is_set() && !patch.reminders.is_set());
+        let given = EventGiven { attendees: "", reminders: "", ..was };
+        assert!(is_changed(given, was));
+        let patch = changed(&event, &given, &was).unwrap();
+        assert_eq!((patch.attendees, patch.reminders), (Patch::Set(Attendees::default()), Patch::Set(None)));
+    }
+
+    #[test]
+    fn whole_days_are_changed_by_their_dates() {
+        let dates = Some(("2027-03-01".parse().unwrap(), "2027-03-02".parse().unwrap()));
+        let event = EventDetail { dates, ..event("Fair", "", "") };
+        let current = Current::of(&event);
+        let was = current.given(&event);
+        assert_eq!((was.start, was.end), ("2027-03-01", "2027-03-02"));
+        let patch = changed(&event, &EventGiven { end: "2027-03-04", ..was }, &was).unwrap();
+        let at = |param, text| Patch::Set(Moment::parse(param, text).unwrap());
+        assert_eq!((patch.start, patch.end), (at("start_time", "2027-03-01"), at("end_time", "2027-03-05")));
+    }
+
+    #[test]
+    fn a_new_event_is_read_as_it_was_typed() {
+        let around = Around {
+            zone: "Asia/Tokyo".parse().unwrap(),
+            calendar_zone: "Europe/Berlin".parse().unwrap(),
+            now: "2027-03-01T08:00:00Z".parse().unwrap(),
+            longest_hold: SignedDuration::minutes(15),
+        };
+        let given = EventGiven {
+            title: "Review",
+            start: "2027-03-01T18:00",
+            end: "2027-03-02T19:00",
+            status: "confirmed",
+            ..EventGiven::default()
+        };
+        let at = |param, text| Moment::parse(param, text).unwrap();
+        let new = wanted(&given, &around).unwrap();
+        assert_eq!((new.start, new.reminders), (at("start_time", "2027-03-01T09:00:00Z"), None));
+        let weekly = RepeatGiven { choice: "weekly", ..RepeatGiven::default() };
+        let new = wanted(&EventGiven { repeats: weekly, ..given }, &around).unwrap();
+        assert_eq!(new.recurrence.unwrap().zone, Some(around.calendar_zone));
+        let new = wanted(&EventGiven { repeats: weekly, all_day: true, ..given }, &around).unwrap();
+        assert_eq!((new.start, new.end), (at("start_time", "2027-03-01"), at("end_time", "2027-03-03")));
+        assert!(new.all_day && new.recurrence.unwrap().zone.is_none());
+        let hold = EventGiven { status: "hold", hold_minutes: "15", ..given };
+        let new = wanted(&hold, &around).unwrap();
+        assert_eq!(new.hold.unwrap().hold.expires_at, "2027-03-01T08:15:00Z".parse().unwrap());
+        for hold_minutes in ["", "0", "16", "x"] {
+            let errors = wanted(&EventGiven { hold_minutes, title: "", ..hold }, &around).unwrap_err();
+            assert_eq!(names(&errors), ["hold_minutes", "title"], "{hold_minutes}");
+        }
     }
 }

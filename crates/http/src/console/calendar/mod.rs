@@ -3,7 +3,10 @@
 mod asked;
 mod event;
 mod given;
+mod moving;
+mod people;
 mod reading;
+mod refused;
 mod view;
 mod why;
 mod write;
@@ -18,7 +21,8 @@ use axum::{
 use kalends_app::{App, operations};
 
 use super::places::{
-    CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, NEW_EVENT, RELEASE_HOLD,
+    CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, MOVE_EVENT, NEW_EVENT,
+    RELEASE_HOLD,
 };
 use crate::reply::see_other;
 
@@ -32,6 +36,8 @@ pub(super) const OPERATIONS: &[Form] = &[
     ("POST", EDIT_EVENT, &operations::UPDATE_EVENT),
     ("GET", CANCEL_EVENT, &operations::GET_EVENT),
     ("POST", CANCEL_EVENT, &operations::DELETE_EVENT),
+    ("GET", MOVE_EVENT, &operations::GET_EVENT),
+    ("POST", MOVE_EVENT, &operations::MOVE_EVENT),
     ("POST", CONFIRM_HOLD, &operations::CONFIRM_HOLD),
     ("POST", RELEASE_HOLD, &operations::RELEASE_HOLD),
     ("GET", EXPLAIN, &operations::EXPLAIN_AVAILABILITY),
@@ -45,6 +51,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route(EVENT, get(event::show))
         .route(EDIT_EVENT, get(write::ask_to_edit).post(write::edit))
         .route(CANCEL_EVENT, get(event::ask_to_cancel).post(event::cancel))
+        .route(MOVE_EVENT, get(moving::ask).post(moving::submit))
         .route(CONFIRM_HOLD, post(event::confirm).get(event::back))
         .route(RELEASE_HOLD, post(event::release).get(event::back))
         .route(EXPLAIN, get(why::explain))

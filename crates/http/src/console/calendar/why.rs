@@ -16,7 +16,8 @@ use super::{
     },
     asked::{calendars, chosen, named, parameters, zone},
     event::TO_CALENDAR,
-    given::{instant, problems_in},
+    given::instant,
+    refused::problems_of,
     write::{Options, suggested},
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::Fields};
@@ -33,7 +34,7 @@ pub(super) async fn explain(app: Service, caller: Caller, query: RawQuery) -> Re
     match answer(&app, caller, &asked, zone).await {
         Ok(answer) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&answer)).await?)),
         Err(refusal) => {
-            let (problems, error) = problems_in(refusal, zone)?;
+            let (problems, error) = problems_of(refusal, zone, &EventGiven::default())?;
             shown_again(error, shown.render(&problems, None).await, TO_CALENDAR)
         }
     }
@@ -64,6 +65,8 @@ impl Shown<'_> {
 }
 
 async fn answer(app: &App, caller: &Actor, asked: &Fields, zone: Zone) -> Result<Answer, Refusal> {
+    // That there is no such calendar is said first: the times mean nothing without it.
+    app.calendar(caller, asked.get("cal")).await?;
     let query = query(asked, zone)?;
     let span = query.time;
     let found = app.explain_availability(caller, query).await?;

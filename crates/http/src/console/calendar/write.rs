@@ -5,8 +5,11 @@ use http::StatusCode;
 use kalends_app::{Actor, Answer, Answered, App, EventPath, IfMatch, Refusal, operations};
 use kalends_calendars::Calendar;
 use kalends_kernel::{FieldErrors, Listed};
+use kalends_plans::Feature;
 use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
-use kalends_web::{Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, read_clock};
+use kalends_web::{
+    Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, RepeatGiven, read_clock,
+};
 use kalends_wire as wire;
 use serde::Deserialize;
 
@@ -18,7 +21,8 @@ use super::{
     },
     asked::{calendars, chosen, date, named, parameters, to_event, zone},
     event::{TO_CALENDAR, find_changeable, scope},
-    given::{Current, changed, is_changed, merged, problems_in, shown_before, typed, wanted},
+    given::{Around, Current, changed, in_minutes, is_changed, merged, shown_before, typed, wanted},
+    refused::problems_of,
 };
 use crate::{
     Service,
@@ -29,6 +33,8 @@ use crate::{
 
 /// An hour, in microseconds.
 const HOUR: i64 = 3_600_000_000;
+/// The minutes for which the form suggests to place a hold, which every plan with holds allows.
+const HELD: &str = "15";
 /// The hours of a day that the form suggests if it knows none.
 const SUGGESTED: [u32; 2] = [9, 10];
 
@@ -55,6 +61,11 @@ impl Options {
         Self(listed.data.iter().map(option).collect())
     }
 
+    /// All but the calendar with that identifier.
+    pub(super) fn besides(self, id: &str) -> Self {
+        Self(self.0.into_iter().filter(|(option, _)| option != id).collect())
+    }
+
     pub(super) fn choices(&self) -> Vec<Choice<'_>> {
         self.0.iter().map(|(value, title)| Choice { value, title }).collect()
     }
@@ -76,7 +87,16 @@ async fn ask_for(app: &App, caller: &Actor, asked: &Fields) -> Result<String, Re
     let [start, end] = suggested(asked, zone, app.now());
     let calendar = named.first().map(|calendar| calendar.id.to_string()).unwrap_or_default();
     let (calendar, start, end) = (calendar.as_str(), start.as_str(), end.as_str());
-    let given = EventGiven { calendar, start, end, status: "confirmed", conflicts: "allow", ..EventGiven::default() };
+    let given = EventGiven {
+        calendar,
+        start,
+        end,
+        status: "confirmed",
+        hold_minutes: HELD,
+        repeats: RepeatGiven { choice: "never", ends: "never", ..RepeatGiven::default() },
+        conflicts: "allow",
+        ..EventGiven::default()
+    };
     render_new(app, caller, &listed, zone, given, &NO_PROBLEMS).await
 }
 
@@ -90,7 +110,9 @@ async fn render_new(
 ) -> Result<String, Refusal> {
     let shell = shell(app, caller, Place::Calendar).await?;
     let (once, options) = (new_once(app.entropy()), Options::of(listed));
-    Ok(NewEventForm { shell: &shell, once: &once, calendars: &options.choices(), zone, given, problems }.html())
+    let (shell, once, calendars) = (&shell, once.as_str(), options.choices());
+    let longest_hold = caller.needs(Feature::Holds).is_ok().then(|| in_minutes(caller.longest_hold()));
+    Ok(NewEventForm { shell, once, calendars: &calendars, zone, longest_hold, given, problems }.html())
 }
 
 /// The part of an answer that leads to the page of an event.
@@ -101,21 +123,24 @@ struct Created {
 
 /// `POST /console/calendar/events`
 pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
-    let zone = zone(&form.fields, &[]);
-    let calendar = form.fields.get("calendar").to_owned();
-    let outcome = match wanted(&typed(&form.fields), zone) {
-        Ok(new) => form.once(&app, async |caller: &Actor| app.create_event(caller, &calendar, new).await).await,
-        Err(errors) => Err(errors.into()),
-    };
+    let (fields, zone) = (form.fields.clone(), zone(&form.fields, &[]));
+    let given = typed(&fields);
+    let outcome = form.once(&app, async |caller: &Actor| add(&app, caller, &given, zone).await).await;
     match outcome {
         Ok(answer) => Ok(to_event(&read::<Created>(&answer)?.id, Some(zone), "created")),
         Err(refusal) => {
-            let (problems, error) = problems_in(refusal, zone)?;
+            let (problems, error) = problems_of(refusal, zone, &given)?;
             let listed = calendars(&app, &form.caller).await?;
-            let text = render_new(&app, &form.caller, &listed, zone, typed(&form.fields), &problems).await;
+            let text = render_new(&app, &form.caller, &listed, zone, given, &problems).await;
             shown_again(error, text, TO_CALENDAR)
         }
     }
+}
+
+async fn add(app: &App, caller: &Actor, given: &EventGiven<'_>, zone: Zone) -> Result<Answered<wire::Event>, Refusal> {
+    let calendar_zone = app.calendar(caller, given.calendar).await?.zone;
+    let around = Around { zone, calendar_zone, now: app.now(), longest_hold: caller.longest_hold() };
+    app.create_event(caller, given.calendar, wanted(given, &around)?).await
 }
 
 /// `GET /console/calendar/events/{id}/edit`
@@ -175,7 +200,7 @@ pub(super) async fn edit(app: Service, id: PathOf<String>, mut form: OwnForm) ->
         }
         Err(refusal) => {
             let is_stale = matches!(refusal, Refusal::Stale { .. });
-            let (problems, error) = problems_in(refusal, zone(&fields, &[]))?;
+            let (problems, error) = problems_of(refusal, zone(&fields, &[]), &typed(&fields))?;
             let wrong = Wrong { problems: &problems, is_stale };
             let text = render_edit(&app, &form.caller, &id.0, &fields, Some(wrong)).await;
             shown_again(error, text, TO_CALENDAR)

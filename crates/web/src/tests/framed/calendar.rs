@@ -4,9 +4,9 @@ use kalends_time::{Span, Timestamp, Zone};
 
 use super::{done, problems, shell};
 use crate::{
-    Answer, CalendarInView, CalendarPage, CancelEvent, Choice, Done, EVENT_FIELDS, EditEventForm, EventDetail,
-    EventGiven, EventInView, EventKind, EventPage, ExplainPage, NO_PROBLEMS, NewEventForm, Obstacle, Place, SeriesPart,
-    View, Viewed, WhyNot,
+    Answer, AttendeeShown, CalendarInView, CalendarPage, CancelEvent, Choice, Done, EVENT_FIELDS, EditEventForm,
+    EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, MoveEvent, NO_PROBLEMS, NewEventForm,
+    Obstacle, Place, RepeatGiven, SeriesPart, View, Viewed, WhyNot,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -100,20 +100,30 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Calendar);
     let now = at("2026-03-03T08:00:00Z");
     let series = "evt_01jn8r8f4h3gyqz7s9c1b5wnkd".to_owned();
+    let attendee = |name: Option<&str>, is_optional| AttendeeShown {
+        name: name.map(str::to_owned),
+        email: text.to_owned(),
+        is_optional,
+        agent: None,
+        reply: "accepted",
+    };
     let once = EventDetail {
         id: series.clone(),
         title: text.to_owned(),
+        calendar_id: "cal_01jn8r7d2xe9tvn4a6k8m0pqr1".to_owned(),
         calendar: text.to_owned(),
         agent: text.to_owned(),
         span: span("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z"),
         dates: None,
         zone: "Etc/GMT+3".parse().unwrap(),
+        calendar_zone: Zone::UTC,
         kind: Some(EventKind::Confirmed),
         is_imported: false,
         description: text.to_owned(),
         location: text.to_owned(),
         call: text.to_owned(),
-        attendees: vec![(text.to_owned(), "accepted")],
+        attendees: vec![attendee(Some(text), true), attendee(None, false)],
+        reminders: Some(vec![60, 10]),
         series: SeriesPart::Once,
         version: 3,
     };
@@ -129,6 +139,12 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         series: SeriesPart::Series("FREQ=DAILY;COUNT=3".to_owned(), Zone::UTC),
         agent: String::new(),
         attendees: Vec::new(),
+        reminders: None,
+        ..once.clone()
+    };
+    let monthly = EventDetail {
+        series: SeriesPart::Series("FREQ=MONTHLY;BYDAY=-1FR".to_owned(), Zone::UTC),
+        reminders: Some(Vec::new()),
         ..once.clone()
     };
     let imported = EventDetail { is_imported: true, ..once.clone() };
@@ -138,16 +154,30 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         title: text,
         start: text,
         end: text,
+        all_day: true,
         status: "tentative",
+        hold_minutes: text,
         location: text,
         call: text,
         description: text,
+        attendees: text,
+        sends: true,
+        reminders: text,
+        repeats: RepeatGiven { choice: "rule", rule: text, ends: "count", count: text, until: text },
         conflicts: "refuse",
         scope: "following",
     };
     let wrong = &problems(&EVENT_FIELDS, text);
-    let page =
-        EventPage { shell, done: done(), once: "once", may_change: true, may_end_holds: true, event: &once, now };
+    let page = EventPage {
+        shell,
+        done: done(),
+        once: "once",
+        may_change: true,
+        may_move: true,
+        may_end_holds: true,
+        event: &once,
+        now,
+    };
     let edit = EditEventForm {
         shell,
         once: "once",
@@ -161,25 +191,49 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
     };
     let cancel = CancelEvent { shell, once: "once", event: &occurrence, sends: true, scope: "", problems: wrong };
     let calendars = choices(text);
-    let new = NewEventForm { shell, once: "once", calendars: &calendars, zone: Zone::UTC, given, problems: wrong };
+    let new = NewEventForm {
+        shell,
+        once: "once",
+        calendars: &calendars,
+        zone: Zone::UTC,
+        longest_hold: Some(15),
+        given,
+        problems: wrong,
+    };
+    let moves = MoveEvent {
+        shell,
+        once: "once",
+        event: &once,
+        version: text,
+        calendars: &calendars,
+        has_more: true,
+        given,
+        problems: wrong,
+    };
     vec![
         ("event", page.html()),
         (
             "event, seen by a viewer",
-            EventPage { done: Done::default(), may_change: false, may_end_holds: false, ..page }.html(),
+            EventPage { done: Done::default(), may_change: false, may_move: false, may_end_holds: false, ..page }.html(),
         ),
         ("event, occurrence", EventPage { event: &occurrence, ..page }.html()),
         ("event, hold", EventPage { event: &hold, ..page }.html()),
         ("event, hold, no holds in the plan", EventPage { event: &hold, may_end_holds: false, ..page }.html()),
         ("event, series of whole days", EventPage { event: &whole, ..page }.html()),
+        ("event, series by another rule", EventPage { event: &monthly, ..page }.html()),
         ("event, imported", EventPage { event: &imported, ..page }.html()),
         ("event, cancelled", EventPage { event: &gone, ..page }.html()),
         ("new event, wrong", new.html()),
+        ("new event, no holds in the plan", NewEventForm { longest_hold: None, problems: &NO_PROBLEMS, ..new }.html()),
         ("new event, no calendars", NewEventForm { calendars: &[], problems: &NO_PROBLEMS, ..new }.html()),
         ("edit event, wrong", edit.html()),
         ("edit event, stale", EditEventForm { event: &once, is_stale: true, ..edit }.html()),
         ("edit event, hold", EditEventForm { event: &hold, problems: &NO_PROBLEMS, ..edit }.html()),
         ("edit event, whole days", EditEventForm { event: &whole, problems: &NO_PROBLEMS, ..edit }.html()),
+        ("edit event, series", EditEventForm { event: &monthly, problems: &NO_PROBLEMS, ..edit }.html()),
+        ("move event, wrong", moves.html()),
+        ("move series", MoveEvent { event: &whole, has_more: false, problems: &NO_PROBLEMS, ..moves }.html()),
+        ("move event, no other calendar", MoveEvent { calendars: &[], problems: &NO_PROBLEMS, ..moves }.html()),
         ("cancel event, wrong", cancel.html()),
         ("cancel event", CancelEvent { event: &once, sends: false, problems: &NO_PROBLEMS, ..cancel }.html()),
         ("cancel series", CancelEvent { event: &whole, problems: &NO_PROBLEMS, ..cancel }.html()),
