@@ -38,6 +38,8 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     let agent = owner.post("/v1/agents").json(json!({ "name": MARK, "type": "ai" })).await.expect(201).id();
     let calendar = json!({ "name": MARK, "timezone": "Europe/Berlin" });
     let calendar = owner.post(format!("/v1/agents/{agent}/calendars")).json(calendar).await.expect(201).id();
+    // Events can move there.
+    owner.post("/v1/calendars").json(json!({ "name": MARK, "timezone": "UTC" })).await.expect(201);
     let events = format!("/v1/calendars/{calendar}/events");
     // The calendar shows this week.
     let today = now(owner).await[..10].to_owned();

@@ -52,7 +52,7 @@ fn attendee(line: AttendeeLine<'_>, known: &[AttendeeShown]) -> wire::NewAttende
 
 #[cfg(test)]
 mod tests {
-    use wire::AttendeeRole::{Optional, Required};
+    use kalends_wire::AttendeeRole::{Optional, Required};
 
     use super::*;
 

@@ -87,3 +87,33 @@ fn taken(obstacles: &Obstacles, zone: Zone) -> String {
     text + "."
 }
 
+#[cfg(test)]
+mod tests {
+    use kalends_web::RepeatGiven;
+
+    use super::*;
+
+    #[test]
+    fn each_problem_is_beside_a_field_of_the_form() {
+        let repeats = RepeatGiven { choice: "daily", ends: "until", ..RepeatGiven::default() };
+        let given = EventGiven { repeats, ..EventGiven::default() };
+        let hold = EventGiven { status: "hold", ..given };
+        let cases = [
+            ("title", given, "title", "must not be blank"),
+            ("attendees", given, "attendees", "must not be blank"),
+            ("attendees[3].email", given, "attendees", "attendee 4 must not be blank"),
+            ("attendees[0].name", given, "attendees", "the name of attendee 1 must not be blank"),
+            ("attendees[0].agent_id", given, "attendees", "the agent of attendee 1 must not be blank"),
+            ("reminders[2]", given, "reminders", "must not be blank"),
+            ("recurrence_rule", given, "until", "must not be blank"),
+            ("recurrence_rule", hold, "repeats", "a hold cannot repeat"),
+            ("hold_expires_at", hold, "hold_minutes", "must not be blank"),
+            ("send_invitations", hold, "send_invitations", "a hold sends no invitations; confirm it first"),
+            ("calendar_id", given, "calendar", "must not be blank"),
+        ];
+        for (param, given, field, message) in cases {
+            let shown = beside_field(FieldError::new(param, "must not be blank"), &given);
+            assert_eq!((shown.param.as_str(), shown.message.as_str()), (field, message), "{param}");
+        }
+    }
+}
