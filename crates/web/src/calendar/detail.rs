@@ -143,7 +143,7 @@ impl EventDetail {
         }
     }
 
-    /// How it repeats in words, if it is a whole series; the rule, if that is not a simple one.
+    /// How it repeats in words, if it is a whole series. Only simple rules have words.
     pub(crate) fn repeats_text(&self) -> String {
         match &self.series {
             SeriesPart::Series(rule, zone) => {

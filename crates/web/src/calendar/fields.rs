@@ -81,7 +81,7 @@ pub struct EventGiven<'a> {
     pub call: &'a str,
     /// The description.
     pub description: &'a str,
-    /// The attendees: [`AttendeeLine`](super::AttendeeLine)s.
+    /// The attendees, each on a line: an `AttendeeLine`.
     pub attendees: &'a str,
     /// Whether the attendees get an email.
     pub sends: bool,

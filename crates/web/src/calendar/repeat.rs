@@ -52,7 +52,7 @@ const RULE: usize = 256;
 /// The maximum number of occurrences that a rule may name.
 const COUNT_MAX: u32 = 10_000;
 /// What is wrong with a choice that the form does not have.
-pub(super) const NO_CHOICE: &str = "must be one of the choices; choose it again";
+const NO_CHOICE: &str = "must be one of the choices; choose it again";
 const DAYS: [(&str, &str); 7] = [
     ("MO", "Monday"),
     ("TU", "Tuesday"),
@@ -115,7 +115,7 @@ impl<'a> RepeatGiven<'a> {
             }
             UNTIL => {
                 let wrong = |_| FieldError::new("until", "must be a date, such as 2026-03-31");
-                let date: CivilDate = self.until.parse().map_err(wrong)?;
+                let date = self.until.parse::<CivilDate>().map_err(wrong)?;
                 Ok(format!(";UNTIL={}", date.to_string().replace('-', "")))
             }
             _ => Err(FieldError::new("ends", NO_CHOICE)),

@@ -66,7 +66,7 @@ fn status(name: &str) -> Result<wire::EventStatus, FieldError> {
     }
 }
 
-/// A date that was typed. Of a time, it is the date.
+/// A date that was typed. A time stands for its date.
 fn date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
     let date = text.split('T').next().unwrap_or_default();
     date.parse().map_err(|_| FieldError::new(param, "must be a date, such as 2026-03-02"))
