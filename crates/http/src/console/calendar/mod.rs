@@ -8,6 +8,7 @@ mod people;
 mod reading;
 mod refused;
 mod view;
+mod wanted;
 mod why;
 mod write;
 

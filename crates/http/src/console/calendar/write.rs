@@ -21,8 +21,9 @@ use super::{
     },
     asked::{calendars, chosen, date, named, parameters, to_event, zone},
     event::{TO_CALENDAR, find_changeable, scope},
-    given::{Around, Current, changed, in_minutes, is_changed, merged, shown_before, typed, wanted},
+    given::{Current, changed, is_changed, merged, shown_before, typed},
     refused::problems_of,
+    wanted::{Around, in_minutes, wanted},
 };
 use crate::{
     Service,
