@@ -178,6 +178,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         event: &once,
         now,
     };
+    let viewed = EventPage { done: Done::default(), may_change: false, may_move: false, may_end_holds: false, ..page };
     let edit = EditEventForm {
         shell,
         once: "once",
@@ -212,10 +213,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
     };
     vec![
         ("event", page.html()),
-        (
-            "event, seen by a viewer",
-            EventPage { done: Done::default(), may_change: false, may_move: false, may_end_holds: false, ..page }.html(),
-        ),
+        ("event, seen by a viewer", viewed.html()),
         ("event, occurrence", EventPage { event: &occurrence, ..page }.html()),
         ("event, hold", EventPage { event: &hold, ..page }.html()),
         ("event, hold, no holds in the plan", EventPage { event: &hold, may_end_holds: false, ..page }.html()),
