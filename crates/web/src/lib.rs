@@ -12,6 +12,7 @@ mod accent;
 mod activity;
 mod agents;
 pub mod assets;
+mod availability;
 pub mod headers;
 pub mod markdown;
 
@@ -80,6 +81,11 @@ pub use activity::{
     ACTIVITY_FIELDS, ACTIVITY_FILE_MAX, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog,
 };
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
+pub use availability::{
+    AskedTime, AvailabilityList, CHOSEN_MAX, Candidate, DATE_FIELDS, DATES_SHOWN, DateGiven, DateShown, Hindrance,
+    OpenHours, RULES_FIELDS, RemoveRules, RuledCalendar, RulesGiven, RulesPage, RulesShown, TEST_DAYS_MAX, TEST_FIELDS,
+    TestGiven, Tested, TesterPage, days_of, hours_text, read_hours,
+};
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use calendar::{
     Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,

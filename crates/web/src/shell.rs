@@ -11,6 +11,8 @@ pub enum Place {
     Waiting,
     /// The calendar.
     Calendar,
+    /// The rules of the calendars, and what is offered.
+    Availability,
     /// The agents.
     Agents,
     /// The keys.
@@ -35,6 +37,7 @@ impl Place {
         Self::Home,
         Self::Waiting,
         Self::Calendar,
+        Self::Availability,
         Self::Agents,
         Self::Keys,
         Self::Connections,
@@ -51,6 +54,7 @@ impl Place {
             Self::Home => "/console",
             Self::Waiting => "/console/waiting",
             Self::Calendar => "/console/calendar",
+            Self::Availability => "/console/availability",
             Self::Agents => "/console/agents",
             Self::Keys => "/console/keys",
             Self::Connections => "/console/connections",
@@ -67,6 +71,7 @@ impl Place {
             Self::Home => "Overview",
             Self::Waiting => "Waiting for you",
             Self::Calendar => "Calendar",
+            Self::Availability => "Availability",
             Self::Agents => "Agents",
             Self::Keys => "Keys",
             Self::Connections => "Connected calendars",

@@ -16,6 +16,7 @@ const fn operation(place: Place) -> &'static Operation {
         // Everybody may see these.
         Place::Home | Place::Waiting | Place::Organization => &operations::GET_ME,
         Place::Calendar => &operations::LIST_EVENTS,
+        Place::Availability => &operations::LIST_CALENDARS,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Keys => &operations::LIST_KEYS,
         Place::Connections => &operations::LIST_CONNECTIONS,

@@ -6,6 +6,7 @@
 mod account;
 mod activity;
 mod agents;
+mod availability;
 mod calendar;
 mod calendars;
 mod claims;
@@ -101,6 +102,7 @@ const ALL: &[&[Form]] = &[
     waiting::OPERATIONS,
     proposals::OPERATIONS,
     calendar::OPERATIONS,
+    availability::OPERATIONS,
     agents::OPERATIONS,
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
@@ -157,6 +159,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(calendar::routes())
         .merge(waiting::routes())
         .merge(proposals::routes())
+        .merge(availability::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

@@ -55,6 +55,16 @@ pub(crate) const CONFIRM_HOLD: &str = "/console/calendar/events/{id}/confirm";
 pub(crate) const RELEASE_HOLD: &str = "/console/calendar/events/{id}/release";
 /// Why a time is not free.
 pub(crate) const EXPLAIN: &str = "/console/calendar/explain";
+/// The calendars with their rules.
+pub(crate) const AVAILABILITY: &str = "/console/availability";
+/// What is offered, and why not more.
+pub(crate) const TEST_AVAILABILITY: &str = "/console/availability/test";
+/// The rules of a calendar, and the form that changes them.
+pub(crate) const RULES: &str = "/console/availability/{id}";
+/// The form that gives a date hours of its own.
+pub(crate) const RULED_DATES: &str = "/console/availability/{id}/dates";
+pub(crate) const REMOVE_DATE: &str = "/console/availability/{id}/dates/remove";
+pub(crate) const REMOVE_RULES: &str = "/console/availability/{id}/remove";
 /// The agents.
 pub(crate) const AGENTS: &str = "/console/agents";
 /// The form that creates an agent.

@@ -92,11 +92,15 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
         Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",
+        Refusal::NotFound { missing: Missing::AvailabilityRules, .. } => "The calendar has no rules any more.",
         Refusal::NotFound { missing: Missing::Member, .. } => "There is no such member or invitation any more.",
         Refusal::NotFound { missing: Missing::Event, .. } => "There is no such event any more.",
         Refusal::NotFound { missing: Missing::Agent, .. } => "There is no such agent any more.",
         Refusal::NotFound { missing: Missing::Subscription, .. } => "There is no such subscription any more.",
         Refusal::NotFound { missing: Missing::Key, .. } => "There is no such key any more.",
+        Refusal::PlanRequired(Feature::CrossAgentAvailability) => {
+            "Your plan does not include times of several agents together. Choose one agent, or calendars of one agent."
+        }
         Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
         Refusal::PlanRequired(Feature::Holds) => "Your plan does not include holds.",
         Refusal::PlanRequired(Feature::UnboundedRecurrence) => {

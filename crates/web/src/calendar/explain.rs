@@ -48,7 +48,7 @@ pub struct WhyNot {
 
 impl WhyNot {
     /// The reason as a sentence.
-    fn sentence(self, zone: Zone) -> String {
+    pub(crate) fn sentence(self, zone: Zone) -> String {
         let when = event_time(self.span, None, zone);
         match self.obstacle {
             Obstacle::Event => format!("An event takes the time: {when}."),

@@ -16,6 +16,7 @@ mod range;
 mod repeat;
 pub(crate) mod style;
 
+pub(crate) use days::{Day, clock};
 pub use detail::{CancelEvent, EventDetail, EventPage, SeriesPart};
 pub use event::{EventInView, EventKind, event_time};
 pub use explain::{Answer, ExplainPage, Obstacle, WhyNot};
