@@ -40,7 +40,7 @@ pub(crate) const WEEK: [WeekDay; 7] = [
 ];
 
 /// What is wrong with a text that is no hours.
-const FORM: &str = "must be hours such as 09:00-17:00, or empty if it is closed";
+const FORM: &str = "must be hours such as 09:00-17:00, or closed";
 /// What is wrong with several hours.
 const ONCE: &str = "must be one span such as 09:00-17:00: a day opens once. Keep a break free with an event";
 /// What is wrong with hours that end before they start.
@@ -90,8 +90,8 @@ pub fn hours_text(hours: Option<OpenHours>) -> String {
     hours.map(|hours| hours.texts().join("-")).unwrap_or_default()
 }
 
-/// Reads hours as people type them: `09:00-17:00`, `9-17`, `9:00 – 17:30`; nothing or `closed` for a day that is closed.
-/// An end at 00:00 is the midnight after.
+/// Reads hours as people type them: `09:00-17:00`, `9-17`, `9:00 – 17:30`; nothing or `closed` for a day that is
+/// closed. An end at 00:00 is the midnight after.
 ///
 /// # Errors
 /// What is wrong, as the message of a field.

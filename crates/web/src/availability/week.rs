@@ -70,7 +70,8 @@ impl WeekPicture<'_> {
     pub(crate) fn bars(&self) -> Vec<Bar> {
         let bar = |(day, (top, _)): (usize, (u64, _))| {
             let hours = self.on(day)?;
-            let (x, width) = (LEFT + u64::from(hours.start()) * MINUTE, u64::from(hours.end() - hours.start()) * MINUTE);
+            let x = LEFT + u64::from(hours.start()) * MINUTE;
+            let width = u64::from(hours.end() - hours.start()) * MINUTE;
             Some(Bar { look: "first", x, y: top + (ROW - BAR) / 2, width, height: BAR })
         };
         rows().enumerate().filter_map(bar).collect()

@@ -52,7 +52,7 @@ fn given<'a>(fields: &'a Fields, prefix: &str) -> EventGiven<'a> {
 
 /// A time that was typed, on the clock of the zone. As with the plain dates of the API, a time that the clocks skip
 /// moves forward by what they skip, and of a time that they show twice, the first counts.
-pub(super) fn instant(param: &str, text: &str, zone: Zone) -> Result<Timestamp, FieldError> {
+pub(crate) fn instant(param: &str, text: &str, zone: Zone) -> Result<Timestamp, FieldError> {
     let civil = read_clock(text)
         .ok_or_else(|| FieldError::new(param, "must be a date and a time of day, such as 2026-03-02T09:30"))?;
     zone.to_timestamp(civil).ok_or_else(|| FieldError::new(param, "must be from 1970 to 2099"))

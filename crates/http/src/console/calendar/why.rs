@@ -70,14 +70,10 @@ async fn answer(app: &App, caller: &Actor, asked: &Fields, zone: Zone) -> Result
     let query = query(asked, zone)?;
     let span = query.time;
     let found = app.explain_availability(caller, query).await?;
-    let reason = |reason: &wire::Reason| {
-        let span = Span::new(reason.start, reason.end).ok()?;
-        Some(WhyNot { obstacle: obstacle(reason.reason), span })
-    };
     Ok(Answer {
         span,
         is_offered: found.offered,
-        reasons: found.reasons.iter().filter_map(reason).collect(),
+        reasons: reasons(&found),
         has_more: found.has_more,
         warnings: found.warnings,
     })
@@ -102,6 +98,15 @@ fn query(asked: &Fields, zone: Zone) -> Result<ExplainQuery, FieldErrors> {
         }
         errors
     })
+}
+
+/// The reasons of an answer, for a page.
+pub(crate) fn reasons(found: &wire::Explanation) -> Vec<WhyNot> {
+    let reason = |reason: &wire::Reason| {
+        let span = Span::new(reason.start, reason.end).ok()?;
+        Some(WhyNot { obstacle: obstacle(reason.reason), span })
+    };
+    found.reasons.iter().filter_map(reason).collect()
 }
 
 const fn obstacle(reason: ReasonKind) -> Obstacle {

@@ -1,0 +1,73 @@
+//! The list of calendars, each with its rules.
+
+use std::collections::BTreeMap;
+
+use axum::response::Response;
+use http::StatusCode;
+use kalends_app::{Actor, App, Missing, Refusal, operations};
+use kalends_calendars::{Calendar, ports::CalendarFilter};
+use kalends_kernel::AgentId;
+use kalends_web::{AvailabilityList, Paging, Place, RuledCalendar};
+
+use super::{
+    super::{
+        frame::{Asked, AskedOf, shell},
+        places::AVAILABILITY,
+        shown::page,
+    },
+    stored::{rules_of, shown},
+};
+use crate::{Service, error::ApiError, extract::Caller};
+
+/// The list, to continue on after a refused form, with the text of the link to it.
+pub(super) const TO_LIST: (&str, &str) = (AVAILABILITY, "See the calendars");
+
+/// `GET /console/availability`
+pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
+    let asked = Asked::of(asked);
+    let listed = app.list_calendars(&caller.0, CalendarFilter::All, asked.page()).await?;
+    let paging = Paging { path: AVAILABILITY.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
+    let (mut names, mut calendars) = (BTreeMap::new(), Vec::with_capacity(listed.data.len()));
+    // The rules are read one after the other, those of one page at most.
+    for calendar in listed.data {
+        calendars.push(ruled(&app, &caller.0, calendar, &mut names).await?);
+    }
+    let list = AvailabilityList {
+        shell: &shell(&app, &caller.0, Place::Availability).await?,
+        may_change: caller.0.may(&operations::PUT_RULES),
+        calendars: &calendars,
+        paging: &paging,
+    };
+    Ok(page(StatusCode::OK, list.html()))
+}
+
+/// A calendar with its rules. `names` are those of the agents that are known already.
+async fn ruled(
+    app: &App,
+    caller: &Actor,
+    calendar: Calendar,
+    names: &mut BTreeMap<AgentId, String>,
+) -> Result<RuledCalendar, Refusal> {
+    let id = calendar.id.to_string();
+    let rules = match rules_of(app, caller, &id).await {
+        // It was deleted a moment ago.
+        Err(Refusal::NotFound { missing: Missing::Calendar, .. }) => None,
+        found => found?.map(shown),
+    };
+    let agent = match calendar.agent {
+        None => None,
+        Some(agent) => {
+            let id = agent.to_string();
+            let name = match names.get(&agent) {
+                Some(name) => name.clone(),
+                None => {
+                    let name = app.agent(caller, &id).await?.name;
+                    names.insert(agent, name.clone());
+                    name
+                }
+            };
+            Some((id, name))
+        }
+    };
+    Ok(RuledCalendar { id, name: calendar.name, agent, zone: calendar.zone, rules })
+}

@@ -1,0 +1,210 @@
+//! The rules of a calendar, and the forms that change them.
+
+use axum::response::Response;
+use http::StatusCode;
+use kalends_app::{Actor, Answered, App, IfMatch, Refusal, operations};
+use kalends_kernel::Page;
+use kalends_time::CivilDate;
+use kalends_web::{DATE_FIELDS, DATES_SHOWN, DateGiven, NO_PROBLEMS, Paging, Place, Problems, RULES_FIELDS, RulesPage};
+use kalends_wire as wire;
+
+use super::{
+    super::{
+        form::{Again, OwnForm, new_once},
+        frame::{Asked, AskedOf, shell},
+        places::{AVAILABILITY, segment},
+        shown::{for_page, page, refused, shown_again},
+    },
+    given::{Current, each, typed_date, wanted, with_date},
+    list::TO_LIST,
+    stored::{body, condition, rules_of, shown, version},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, PathOf},
+    pages::Fields,
+    reply::see_other,
+};
+
+/// Why a form about rules that have changed since had no effect.
+const CHANGED: &str = "The rules have changed since you opened this page. Their current state is shown here. Send the \
+                       form again to change it.";
+
+/// A form that had no effect.
+enum Wrong<'a> {
+    /// That of the buffers and the working hours.
+    Rules(Again<'a>),
+    /// That of a date.
+    Date(Again<'a>),
+    /// One without fields to type into.
+    Other(Problems),
+}
+
+/// `GET /console/availability/{id}`
+pub(super) async fn show(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    asked: AskedOf<Asked>,
+) -> Result<Response, ApiError> {
+    match render(&app, &caller.0, &id.0, &Asked::of(asked), None).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The page of the rules, with what was typed in a form that had no effect, and the reason.
+async fn render(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    asked: &Asked,
+    wrong: Option<&Wrong<'_>>,
+) -> Result<String, Refusal> {
+    let calendar = app.calendar(caller, id).await?;
+    let rules = rules_of(app, caller, id).await?;
+    let current = version(rules.as_ref());
+    let rules = rules.map(shown);
+    let zone = rules.as_ref().map_or(calendar.zone, |rules| rules.zone);
+    let texts = Current::of(rules.as_ref(), zone);
+    let now = texts.given();
+    let (given, was) = match wrong {
+        Some(Wrong::Rules(again)) => {
+            let was = each(now, |name, now| again.text_before(name, now));
+            (each(now, |name, now| again.text(name, now)), was)
+        }
+        _ => (now, now),
+    };
+    let date = match wrong {
+        Some(Wrong::Date(again)) => DateGiven { date: again.text("date", ""), hours: again.text("hours", "") },
+        _ => DateGiven::default(),
+    };
+    let number = |again: Option<&Again<'_>>| again.map_or_else(|| current.0.to_string(), |again| again.version(current));
+    let (of_rules, of_date, problems) = match wrong {
+        None => (None, None, &NO_PROBLEMS),
+        Some(Wrong::Rules(again)) => (Some(again), None, &again.problems),
+        Some(Wrong::Date(again)) => (None, Some(again), &again.problems),
+        Some(Wrong::Other(problems)) => (None, None, problems),
+    };
+    let total = rules.as_ref().map_or(0, |rules| rules.dates.len());
+    let paging = Paging {
+        path: format!("{AVAILABILITY}/{}", calendar.id),
+        filter: Vec::new(),
+        page: Page { limit: DATES_SHOWN, ..asked.page() },
+        total: u64::try_from(total).unwrap_or(u64::MAX),
+    };
+    let shown = RulesPage {
+        shell: &shell(app, caller, Place::Availability).await?,
+        done: asked.done(),
+        may_change: caller.may(&operations::PUT_RULES),
+        calendar: &calendar.id.to_string(),
+        name: &calendar.name,
+        rules: rules.as_ref(),
+        zone,
+        now: app.now(),
+        once: &new_once(app.entropy()),
+        version: &number(of_rules),
+        date_once: &new_once(app.entropy()),
+        date_version: &number(of_date),
+        current: &current.0.to_string(),
+        given,
+        was,
+        date,
+        problems,
+        paging: &paging,
+    };
+    Ok(shown.html())
+}
+
+async fn again(app: &App, caller: &Actor, id: &str, error: ApiError, wrong: &Wrong<'_>) -> Result<Response, ApiError> {
+    shown_again(error, render(app, caller, id, &Asked::default(), Some(wrong)).await, TO_LIST)
+}
+
+pub(super) fn after(id: &str, done: &str) -> Response {
+    see_other(&format!("{AVAILABILITY}/{}?done={done}", segment(id)), None)
+}
+
+/// Somebody reloads the address of a form about rules.
+pub(super) async fn back(id: PathOf<String>) -> Response {
+    see_other(&format!("{AVAILABILITY}/{}", segment(&id.0)), None)
+}
+
+/// `POST /console/availability/{id}`
+pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let (fields, seen) = (form.fields.clone(), form.if_match());
+    match form.once(&app, async |caller: &Actor| save(&app, caller, &id.0, &fields, &seen).await).await {
+        Ok(_) => Ok(after(&id.0, "saved")),
+        Err(refusal) => {
+            let (wrong, error) = Again::of(&form, refusal, &RULES_FIELDS, CHANGED)?;
+            again(&app, &form.caller, &id.0, error, &Wrong::Rules(wrong)).await
+        }
+    }
+}
+
+async fn save(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    fields: &Fields,
+    seen: &IfMatch,
+) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
+    let calendar = app.calendar(caller, id).await?;
+    let rules = rules_of(app, caller, id).await?;
+    let condition = condition(seen, rules.as_ref())?;
+    let new = wanted(rules.map(shown).as_ref(), calendar.zone, fields)?;
+    app.put_availability_rules(caller, id, new, &condition).await
+}
+
+/// `POST /console/availability/{id}/dates`
+pub(super) async fn set_date(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let (fields, seen) = (form.fields.clone(), form.if_match());
+    match form.once(&app, async |caller: &Actor| save_date(&app, caller, &id.0, &fields, &seen).await).await {
+        Ok(_) => Ok(after(&id.0, "saved")),
+        Err(refusal) => {
+            let (wrong, error) = Again::of(&form, refusal, &DATE_FIELDS, CHANGED)?;
+            again(&app, &form.caller, &id.0, error, &Wrong::Date(wrong)).await
+        }
+    }
+}
+
+async fn save_date(
+    app: &App,
+    caller: &Actor,
+    id: &str,
+    fields: &Fields,
+    seen: &IfMatch,
+) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
+    let calendar = app.calendar(caller, id).await?;
+    let rules = rules_of(app, caller, id).await?;
+    let condition = condition(seen, rules.as_ref())?;
+    let new = with_date(rules.map(shown), calendar.zone, typed_date(fields))?;
+    app.put_availability_rules(caller, id, new, &condition).await
+}
+
+/// `POST /console/availability/{id}/dates/remove`
+pub(super) async fn remove_date(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
+    match take_date(&app, &form, &id.0).await {
+        Ok(true) => Ok(after(&id.0, "removed")),
+        Ok(false) => Ok(after(&id.0, "gone")),
+        Err(refusal @ Refusal::Stale { .. }) => {
+            let wrong = Wrong::Other(Problems::general(CHANGED.to_owned()));
+            again(&app, &form.caller, &id.0, for_page(refusal)?, &wrong).await
+        }
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// Gives a date the hours of its weekday again. Returns whether it had others: the same form may have removed them.
+async fn take_date(app: &App, form: &OwnForm, id: &str) -> Result<bool, Refusal> {
+    let Some(rules) = rules_of(app, &form.caller, id).await? else { return Ok(false) };
+    let mut rules = shown(rules);
+    let date: Option<CivilDate> = form.fields.get("date").parse().ok();
+    let before = rules.dates.len();
+    rules.dates.retain(|shown| Some(shown.date) != date);
+    if rules.dates.len() == before {
+        return Ok(false);
+    }
+    app.put_availability_rules(&form.caller, id, body(&rules).parse()?, &form.if_match()).await?;
+    Ok(true)
+}
