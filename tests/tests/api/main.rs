@@ -21,6 +21,7 @@ mod attendees_by_the_rule;
 mod audit_actions;
 mod audit_log;
 mod availability;
+mod availability_pages;
 mod availability_rules;
 mod booking_browser;
 mod booking_days;

@@ -41,6 +41,8 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     // Events can move there.
     owner.post("/v1/calendars").json(json!({ "name": MARK, "timezone": "UTC" })).await.expect(201);
     let events = format!("/v1/calendars/{calendar}/events");
+    let rules = json!({ "buffer_after_minutes": 15, "overrides": [{ "date": "2027-12-24", "working_hours": null }] });
+    owner.put(format!("/v1/calendars/{calendar}/availability-rules")).json(rules).await.expect(200);
     // The calendar shows this week.
     let today = now(owner).await[..10].to_owned();
     let event = |hour: u32, more: Value| {
@@ -149,6 +151,11 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
         "calendar/events/evt_",
         "feeds/calendars/cal_",
         "feeds/subscriptions/isub_",
+        "availability/cal_",
+        "availability/test",
+        "keys",
+        "webhooks/whk_",
+        "calendar/events/evt_",
         "activity",
         "usage",
         "members",

@@ -38,8 +38,6 @@ impl RuledCalendar {
 pub struct AvailabilityList<'a> {
     /// The frame.
     pub shell: &'a Shell,
-    /// Whether the user may change rules.
-    pub may_change: bool,
     /// The calendars of this page of the list.
     pub calendars: &'a [RuledCalendar],
     /// Where in the list it is.

@@ -3,6 +3,7 @@
 mod account;
 mod activity;
 mod agents;
+mod availability;
 mod calendar;
 mod feeds;
 mod first_run;
@@ -52,6 +53,7 @@ pub(super) fn pages(text: &str) -> Named {
         waiting::pages,
         proposals::pages,
         calendar::pages,
+        availability::pages,
         agents::pages,
         first_run::pages,
         keys::pages,

@@ -66,16 +66,16 @@ pub(super) fn each<'a>(now: RulesGiven<'a>, text: impl Fn(&str, &'a str) -> &'a 
     }
 }
 
-/// The rules that the form describes. What was not typed over stays as it is `now`; `zone` is that of a calendar without
-/// rules.
+/// The rules that the form describes. What was not typed over stays as it is `now`; `zone` is that of a calendar
+/// without rules.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub(super) fn wanted(now: Option<&RulesShown>, zone: Zone, fields: &Fields) -> Result<NewRules, FieldErrors> {
     let mut errors = FieldErrors::default();
     let current = Current::of(now, zone);
-    let given =
-        each(current.given(), |name, now| if fields.is_typed_over(name) { fields.get(name).trim() } else { now });
+    let text = |name: &str| fields.is_typed_over(name).then(|| fields.get(name).trim());
+    let given = each(current.given(), |name, now| text(name).unwrap_or(now));
     let before = errors.take(minutes("buffer_before_minutes", given.before));
     let after = errors.take(minutes("buffer_after_minutes", given.after));
     let mut read = |day: &str, text: &str| -> Option<wire::OpenHours> {
@@ -146,7 +146,7 @@ pub(super) fn with_date(now: Option<RulesShown>, zone: Zone, given: DateGiven<'_
     rules.dates.retain(|shown| shown.date != date);
     rules.dates.push(DateShown { date, hours });
     if rules.dates.len() > DATES_MAX {
-        let message = format!("must be one of at most {DATES_MAX} dates with hours of their own; remove another one first");
+        let message = format!("must be one of at most {DATES_MAX} dates; remove another one first");
         return Err(FieldError::new("date", message).into());
     }
     body(&rules).parse()
@@ -241,9 +241,11 @@ mod tests {
         let dates = vec![DateShown { date: "2026-12-24".parse().unwrap(), hours }];
         assert_eq!(new, body(&RulesShown { dates, ..now() }).parse().unwrap());
         assert!(with_date(None, Zone::UTC, given("2026-12-24", "closed")).is_ok());
-        for (date, hours, expected) in
-            [("", "", vec!["date", "hours"]), ("2100-01-01", "9-17", vec!["date"]), ("2026-12-24", "17-9", vec!["hours"])]
-        {
+        for (date, hours, expected) in [
+            ("", "", vec!["date", "hours"]),
+            ("2100-01-01", "9-17", vec!["date"]),
+            ("2026-12-24", "17-9", vec!["hours"]),
+        ] {
             let errors = with_date(Some(now()), Zone::UTC, given(date, hours)).unwrap_err();
             let names: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
             assert_eq!(names, expected);

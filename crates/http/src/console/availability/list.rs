@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::{Actor, App, Missing, Refusal, operations};
+use kalends_app::{Actor, App, Missing, Refusal};
 use kalends_calendars::{Calendar, ports::CalendarFilter};
 use kalends_kernel::AgentId;
 use kalends_web::{AvailabilityList, Paging, Place, RuledCalendar};
@@ -34,7 +34,6 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
     }
     let list = AvailabilityList {
         shell: &shell(&app, &caller.0, Place::Availability).await?,
-        may_change: caller.0.may(&operations::PUT_RULES),
         calendars: &calendars,
         paging: &paging,
     };

@@ -80,7 +80,10 @@ async fn render(
         Some(Wrong::Date(again)) => DateGiven { date: again.text("date", ""), hours: again.text("hours", "") },
         _ => DateGiven::default(),
     };
-    let number = |again: Option<&Again<'_>>| again.map_or_else(|| current.0.to_string(), |again| again.version(current));
+    let number = |again: Option<&Again<'_>>| match again {
+        Some(again) => again.version(current),
+        None => current.0.to_string(),
+    };
     let (of_rules, of_date, problems) = match wrong {
         None => (None, None, &NO_PROBLEMS),
         Some(Wrong::Rules(again)) => (Some(again), None, &again.problems),

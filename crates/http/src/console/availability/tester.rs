@@ -6,7 +6,10 @@ use axum::{extract::RawQuery, response::Response};
 use bytes::Bytes;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal};
-use kalends_calendars::{AgentStatus, Calendar, ports::{AgentFilter, CalendarFilter}};
+use kalends_calendars::{
+    AgentStatus, Calendar,
+    ports::{AgentFilter, CalendarFilter},
+};
 use kalends_kernel::{AgentId, EARLIEST_TIME, FieldError, FieldErrors, LIMIT_MAX, Listed, Page};
 use kalends_plans::Feature;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
@@ -193,8 +196,8 @@ impl Choices {
             let id = calendar.id.to_string();
             asked.all("who").any(|named| named == id)
         };
-        let first = || calendars().find(named).or_else(|| calendars().next()).map_or(Zone::UTC, |calendar| calendar.zone);
-        asked.get("timezone").parse().unwrap_or_else(|_| first())
+        let first = || calendars().find(named).or_else(|| calendars().next());
+        asked.get("timezone").parse().unwrap_or_else(|_| first().map_or(Zone::UTC, |calendar| calendar.zone))
     }
 }
 
@@ -379,7 +382,7 @@ mod tests {
     #[test]
     fn days_are_explained_together() {
         let one = |day| days(day, day + 1);
-        assert_eq!(runs(&[]), []);
+        assert!(runs(&[]).is_empty());
         assert_eq!(runs(&[one(0), one(1), one(2)]), [days(0, 3)]);
         assert_eq!(runs(&[one(0), one(6), one(7), one(13), one(14)]), [days(0, 7), days(7, 14), one(14)]);
         let each: Vec<Span> = (0..14).map(one).collect();
@@ -399,7 +402,8 @@ mod tests {
 
     #[test]
     fn lengths_are_whole_minutes() {
-        for (text, read) in [("5", Some(5)), (" 480 ", Some(480)), ("4", None), ("481", None), ("1h", None), ("", None)] {
+        let [none, least, most] = [None, Some(5), Some(480)];
+        for (text, read) in [("5", least), (" 480 ", most), ("4", none), ("481", none), ("1h", none), ("", none)] {
             assert_eq!(minutes("minutes", text).ok().map(SlotLength::as_minutes), read, "{text}");
         }
     }
