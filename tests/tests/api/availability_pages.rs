@@ -126,7 +126,8 @@ async fn rules_are_changed_by_a_form(#[case] database: Database) {
     assert_eq!(now["working_hours"], json!({ "mon": day, "tue": day, "sat": saturday }));
     assert_eq!(now["buffer_before_minutes"], 15);
     pages.send(&shown, &borrowed(&typed)[1..]).await.says(409, "You switched to another organization in another tab");
-    pages.open(&format!("{LIST}/cal_01jn8r7d2xe9tvn4a6k8m0pqrs")).await.says(404, "There is no such calendar any more.");
+    let missing = format!("{LIST}/cal_01jn8r7d2xe9tvn4a6k8m0pqrs");
+    pages.open(&missing).await.says(404, "There is no such calendar any more.");
 }
 
 #[apply(on_both)]
