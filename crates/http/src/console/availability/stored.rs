@@ -14,11 +14,7 @@ const NONE: Version = Version(0);
 ///
 /// # Errors
 /// [`Refusal::NotFound`] if there is no such calendar.
-pub(super) async fn rules_of(
-    app: &App,
-    caller: &Actor,
-    calendar: &str,
-) -> Result<Option<AvailabilityRules>, Refusal> {
+pub(super) async fn rules_of(app: &App, caller: &Actor, calendar: &str) -> Result<Option<AvailabilityRules>, Refusal> {
     match app.availability_rules(caller, calendar).await {
         Ok(rules) => Ok(Some(rules)),
         Err(Refusal::NotFound { missing: Missing::AvailabilityRules, .. }) => Ok(None),
