@@ -30,7 +30,7 @@ pub struct Asset {
 static CALENDAR: LazyLock<String> = LazyLock::new(sheet);
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 6]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 7]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -43,6 +43,7 @@ pub static ALL: LazyLock<[Asset; 6]> = LazyLock::new(|| {
         asset("code", "js", "text/javascript; charset=utf-8", include_str!("../assets/code.js")),
         asset("zone", "js", "text/javascript; charset=utf-8", include_str!("../assets/zone.js")),
         asset("calendar", "css", "text/css; charset=utf-8", CALENDAR.as_str()),
+        asset("calendar", "js", "text/javascript; charset=utf-8", include_str!("../assets/calendar.js")),
     ]
 });
 
@@ -80,6 +81,10 @@ pub(crate) fn zone_script() -> String {
 
 pub(crate) fn calendar_style_sheet() -> String {
     ALL[5].path()
+}
+
+pub(crate) fn calendar_script() -> String {
+    ALL[6].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

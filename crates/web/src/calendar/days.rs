@@ -72,13 +72,23 @@ impl Day {
 
     /// The hours of the axis beside the day, as clocks of the zones show them.
     pub(crate) fn hours(&self, zone: Zone, second: Option<Zone>) -> Vec<Hour> {
-        let mut at = self.span.start();
-        let mut hours = Vec::new();
-        for row in (0..self.rows()).step_by(LABELLED) {
-            hours.push(Hour { row, clock: clock(at, zone), second: second.map(|second| clock(at, second)) });
+        let hour = |(rows, at): (Range<usize>, Timestamp)| Hour {
+            row: rows.start,
+            clock: clock(at, zone),
+            second: second.map(|second| clock(at, second)),
+        };
+        self.cells().into_iter().map(hour).collect()
+    }
+
+    /// The hours of the day: the rows of each, and when it begins. The last one of some days has half an hour.
+    pub(crate) fn cells(&self) -> Vec<(Range<usize>, Timestamp)> {
+        let (mut at, rows) = (self.span.start(), self.rows());
+        let mut cells = Vec::new();
+        for row in (0..rows).step_by(LABELLED) {
+            cells.push((row..rows.min(row + LABELLED), at));
             at = at + ROW + ROW;
         }
-        hours
+        cells
     }
 
     /// How long the day is, if the clocks change.
@@ -146,6 +156,22 @@ mod tests {
         let hours = day("2026-03-02", "UTC").hours(Zone::UTC, "Asia/Kathmandu".parse().ok());
         let last = hours.last().unwrap();
         assert_eq!((last.row, &*last.clock, last.second.as_deref()), (46, "23:00", Some("04:45")));
+    }
+
+    #[rstest]
+    #[case::usual("2026-03-02", "Europe/Berlin", 24, 46..48, "2026-03-02T22:00:00Z")]
+    #[case::spring("2026-03-29", "Europe/Berlin", 23, 44..46, "2026-03-29T21:00:00Z")]
+    #[case::autumn("2026-10-25", "Europe/Berlin", 25, 48..50, "2026-10-25T22:00:00Z")]
+    #[case::half_an_hour("2026-10-04", "Australia/Lord_Howe", 24, 46..47, "2026-10-04T12:30:00Z")]
+    fn hours_begin_one_after_the_other(
+        #[case] date: &str,
+        #[case] zone: &str,
+        #[case] count: usize,
+        #[case] rows: Range<usize>,
+        #[case] at: &str,
+    ) {
+        let cells = day(date, zone).cells();
+        assert_eq!((cells.len(), cells.last()), (count, Some(&(rows, at.parse::<Timestamp>().unwrap()))));
     }
 
     #[rstest]

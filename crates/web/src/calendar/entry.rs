@@ -1,82 +1,41 @@
 //! The events of one day of the calendar.
 
+use std::fmt::Display;
+
 use kalends_i18n::Translator;
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use super::{
     days::{Day, Hour, Part, clock},
     event::EventInView,
-    layout::arrange,
-    range::{View, Viewed},
+    fields::clock_text,
+    layout::{Place, arrange},
+    range::{View, Viewed, date_in_range},
+    seen::{DaySeen, Entry, Movable, Slot},
     style::{COLUMNS_MAX, classes},
 };
 use crate::link::with;
 
-/// The largest number of events side by side on a day of a week.
-const COLUMNS_OF_WEEK: usize = 3;
+/// The address of the form that creates an event.
+pub(crate) const NEW_EVENT: &str = "/console/calendar/new";
+/// The largest number of events side by side on a day of a week. More would be too narrow to be read.
+const COLUMNS_OF_WEEK: usize = 2;
 /// The events of a day that a month shows.
 const ENTRIES_OF_MONTH: usize = 3;
+/// The events of a day that a list shows.
+const ENTRIES_OF_LIST: usize = 50;
 /// The events that a week or a day shows above the hours of a day.
 const STRIP_MAX: usize = 20;
-
-/// An event on a day.
-pub(crate) struct Entry {
-    /// The classes of its place; empty in a list.
-    pub place: String,
-    /// The classes of its look.
-    pub class: &'static str,
-    /// The address of its page.
-    pub href: Option<String>,
-    /// The day, for screen readers.
-    pub day: String,
-    /// When it takes place on that day.
-    pub clock: String,
-    /// The same, in the second zone.
-    pub second: Option<String>,
-    pub title: String,
-    pub calendar: String,
-    pub state: String,
-    /// Whether everybody sees the state, and not only screen readers.
-    pub is_marked: bool,
-}
-
-/// A day.
-pub(crate) struct DaySeen {
-    pub date: CivilDate,
-    /// The heading.
-    pub name: String,
-    /// The address of the view of the day.
-    pub href: String,
-    pub is_today: bool,
-    /// Whether it only completes a week of the month.
-    pub is_outside: bool,
-    /// What is unusual about the day.
-    pub note: Option<String>,
-    /// The hours beside the day, unless they are those of the day before.
-    pub axis: Vec<Hour>,
-    /// The number of rows.
-    pub rows: usize,
-    /// The events that take the whole day. In a list or a month: all events.
-    pub strip: Vec<Entry>,
-    /// The events in rows.
-    pub timed: Vec<Entry>,
-    /// The number of events that are not shown.
-    pub more: usize,
-    /// The address at which they are.
-    pub more_href: String,
-}
-
-impl DaySeen {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.strip.is_empty() && self.timed.is_empty() && self.more == 0
-    }
-}
 
 /// What all days of a page have in common.
 pub(crate) struct Days<'a> {
     pub viewed: &'a Viewed,
     /// In the order in which a list shows them.
     pub events: Vec<&'a EventInView>,
+    /// The calendar on which the user may create events.
+    pub creates_on: Option<&'a str>,
+    /// Whether the user may move events.
+    pub may_move: bool,
     pub now: Timestamp,
 }
 
@@ -108,8 +67,12 @@ impl Days<'_> {
             note: None,
             axis: Vec::new(),
             rows: 0,
+            begin: None,
+            new_href: None,
+            slots: Vec::new(),
             strip: Vec::new(),
             timed: Vec::new(),
+            rest: Vec::new(),
             more: 0,
             more_href: String::new(),
         };
@@ -119,15 +82,18 @@ impl Days<'_> {
         };
         seen.note = day.change();
         seen.rows = day.rows();
+        seen.begin = Some(day.span.start());
+        seen.new_href = self.new_event("date", &date, date);
         let mut parts = self.events.iter().filter_map(|event| Some((*event, part(event, &day)?)));
         match view {
             View::Week | View::Day => {
                 seen.axis = day.hours(zone, second);
+                seen.slots = self.slots(&day);
                 self.place(&day, parts.collect(), &mut seen);
             }
-            View::List => seen.strip = parts.map(|(event, _)| self.entry(event, &day, String::new())).collect(),
-            View::Month => {
-                let first = parts.by_ref().take(ENTRIES_OF_MONTH);
+            View::List | View::Month => {
+                let most = if view == View::List { ENTRIES_OF_LIST } else { ENTRIES_OF_MONTH };
+                let first = parts.by_ref().take(most);
                 seen.strip = first.map(|(event, _)| self.entry(event, &day, String::new())).collect();
                 seen.more = parts.count();
                 seen.more_href.clone_from(&seen.href);
@@ -136,30 +102,62 @@ impl Days<'_> {
         seen
     }
 
-    /// Places the events on the grid of hours.
+    /// The address of the form of a new event at that time, if the user may create one.
+    fn new_event(&self, name: &str, time: &dyn Display, date: CivilDate) -> Option<String> {
+        let (calendar, zone) = (self.creates_on?, self.viewed.zone.name());
+        date_in_range(date)?;
+        Some(with(NEW_EVENT, &[("cal", &calendar), ("tz", &zone), (name, time)]))
+    }
+
+    /// The hours of a day, each with the address of the form of a new event.
+    fn slots(&self, day: &Day) -> Vec<Slot> {
+        let zone = self.viewed.zone;
+        let slot = |(rows, at)| {
+            let href = self.new_event("start", &clock_text(at, zone), day.date)?;
+            let place = classes(&Place { index: 0, rows, column: 0, columns: 1 });
+            Some(Slot { place, href, clock: clock(at, zone) })
+        };
+        day.cells().into_iter().filter_map(slot).collect()
+    }
+
+    /// Places the events on the grid of hours. For those that find no place there, a week leads to the page of the day,
+    /// and that page lists them.
     fn place(&self, day: &Day, parts: Vec<(&EventInView, Part)>, seen: &mut DaySeen) {
-        let (mut timed, mut rows) = (Vec::new(), Vec::new());
+        let (mut timed, mut rows, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         for (event, part) in parts {
             match part {
                 Part::Whole if seen.strip.len() < STRIP_MAX => {
                     seen.strip.push(self.entry(event, day, String::new()));
                 }
-                Part::Whole => seen.more += 1,
+                Part::Whole => rest.push(event),
                 Part::Rows(range) => {
                     timed.push(event);
                     rows.push(range);
                 }
             }
         }
-        let (most, elsewhere) = match self.viewed.view {
-            View::Day => (COLUMNS_MAX, View::List),
-            _ => (COLUMNS_OF_WEEK, View::Day),
-        };
-        let arranged = arrange(&rows, most);
+        let is_single = self.viewed.view == View::Day;
+        let arranged = arrange(&rows, if is_single { COLUMNS_MAX } else { COLUMNS_OF_WEEK });
         let placed = arranged.places.iter().filter_map(|place| Some((*timed.get(place.index)?, classes(place))));
-        seen.timed = placed.map(|(event, place)| self.entry(event, day, place)).collect();
-        seen.more += arranged.hidden.len();
-        seen.more_href = self.viewed.href(elsewhere, seen.date);
+        let timed_entry = |(event, place)| Entry { movable: self.movable(event, day), ..self.entry(event, day, place) };
+        seen.timed = placed.map(timed_entry).collect();
+        rest.extend(arranged.hidden.iter().filter_map(|index| timed.get(*index).copied()));
+        if is_single {
+            seen.rest = rest.into_iter().map(|event| self.entry(event, day, String::new())).collect();
+        } else {
+            seen.more = rest.len();
+            seen.more_href.clone_from(&seen.href);
+        }
+    }
+
+    fn movable(&self, event: &EventInView, day: &Day) -> Option<Movable> {
+        (self.may_move && event.is_movable()).then(|| Movable {
+            id: event.id.clone(),
+            version: event.version,
+            span: event.span,
+            is_occurrence: event.is_occurrence,
+            has_end: event.span.end() <= day.span.end(),
+        })
     }
 
     fn entry(&self, event: &EventInView, day: &Day, place: String) -> Entry {
@@ -181,6 +179,7 @@ impl Days<'_> {
             calendar: event.calendar.clone(),
             state,
             is_marked,
+            movable: None,
         }
     }
 }
@@ -223,14 +222,27 @@ mod tests {
             dates: None,
             kind: EventKind::Confirmed,
             is_imported: false,
+            is_occurrence: false,
+            version: 1,
         }
     }
 
     fn seen(view: View, date: &str, zone: &str, events: &[EventInView]) -> Vec<DaySeen> {
+        seen_by(Some("cal_1"), true, view, date, zone, events)
+    }
+
+    fn seen_by(
+        creates_on: Option<&str>,
+        may_move: bool,
+        view: View,
+        date: &str,
+        zone: &str,
+        events: &[EventInView],
+    ) -> Vec<DaySeen> {
         let viewed =
             Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars: vec![] };
         let now = "2026-03-04T12:00:00Z".parse().unwrap();
-        Days { viewed: &viewed, events: events.iter().collect(), now }.seen()
+        Days { viewed: &viewed, events: events.iter().collect(), creates_on, may_move, now }.seen()
     }
 
     /// The events of each day, with the times that it shows.
@@ -304,9 +316,18 @@ mod tests {
         assert_eq!((week[2].strip.len(), week[2].more), (20, 5));
         assert!(week[2].more_href.contains("view=day&date=2026-03-04"));
         let day = seen(View::Day, "2026-03-04", "UTC", &events);
-        assert_eq!((day[0].strip.len(), day[0].more), (20, 5));
-        assert!(day[0].more_href.contains("view=list&date=2026-03-04"));
+        assert_eq!((day[0].strip.len(), day[0].rest.len(), day[0].more), (20, 5, 0));
         assert_eq!(seen(View::List, "2026-03-04", "UTC", &events)[2].strip.len(), 25);
+    }
+
+    #[test]
+    fn a_list_leads_to_the_page_of_a_day_with_many_events() {
+        let same = vec![event("x", "2026-03-04T08:00:00Z", "2026-03-04T09:00:00Z"); 60];
+        let list = seen(View::List, "2026-03-04", "UTC", &same);
+        assert_eq!((list[2].strip.len(), list[2].more), (50, 10));
+        assert!(list[2].more_href.contains("view=day&date=2026-03-04"));
+        let day = seen(View::Day, "2026-03-04", "UTC", &same);
+        assert_eq!((day[0].timed.len(), day[0].rest.len(), day[0].more), (6, 54, 0));
     }
 
     #[test]
@@ -314,9 +335,74 @@ mod tests {
         let same: Vec<EventInView> =
             (0..5).map(|_| event("x", "2026-03-04T08:00:00Z", "2026-03-04T09:00:00Z")).collect();
         let week = seen(View::Week, "2026-03-04", "UTC", &same);
-        assert_eq!((week[2].timed.len(), week[2].more), (3, 2));
+        assert_eq!((week[2].timed.len(), week[2].more), (2, 3));
         assert!(week[2].more_href.contains("view=day&date=2026-03-04"));
         let day = seen(View::Day, "2026-03-04", "UTC", &same);
-        assert_eq!((day[0].timed.len(), day[0].more), (5, 0));
+        assert_eq!((day[0].timed.len(), day[0].rest.len()), (5, 0));
+    }
+
+    /// Each hour that a day has leads to the form, with the clock of the zone.
+    #[rstest]
+    #[case::usual("2026-03-02", 24, "r5 s2 p1-0", "2026-03-02T02:00", "02:00")]
+    #[case::spring("2026-03-29", 23, "r5 s2 p1-0", "2026-03-29T03:00", "03:00")]
+    #[case::autumn("2026-10-25", 25, "r9 s2 p1-0", "2026-10-25T03:00", "03:00")]
+    fn hours_lead_to_the_form_of_a_new_event(
+        #[case] date: &str,
+        #[case] count: usize,
+        #[case] place: &str,
+        #[case] start: &str,
+        #[case] clock: &str,
+    ) {
+        let day = &seen(View::Day, date, "Europe/Berlin", &[])[0];
+        assert_eq!(day.slots.len(), count);
+        let slot = day.slots.iter().find(|slot| slot.clock == clock).unwrap();
+        assert_eq!(slot.place, place);
+        assert_eq!(slot.href, format!("/console/calendar/new?cal=cal_1&tz=Europe/Berlin&start={start}"));
+        let form = format!("/console/calendar/new?cal=cal_1&tz=Europe/Berlin&date={date}");
+        assert_eq!(day.new_href.as_deref(), Some(&*form));
+    }
+
+    #[test]
+    fn days_without_a_form_lead_to_none() {
+        for days in [
+            seen_by(None, true, View::Week, "2026-03-02", "UTC", &[]),
+            seen(View::Month, "2099-12-24", "UTC", &[]).split_off(32),
+            seen(View::Week, "2011-12-30", "Pacific/Apia", &[]).drain(4..5).collect(),
+        ] {
+            assert!(days.iter().all(|day| day.slots.is_empty() && day.new_href.is_none()));
+            assert!(!days.is_empty());
+        }
+    }
+
+    #[test]
+    fn only_some_events_can_be_moved() {
+        let at = |hour: u8| {
+            event("x", &format!("2026-03-04T{hour:02}:00:00Z"), &format!("2026-03-04T{hour:02}:30:00Z"))
+        };
+        let date = "2026-03-04".parse().unwrap();
+        let events = [
+            EventInView { version: 7, ..at(1) },
+            EventInView { is_imported: true, ..at(2) },
+            EventInView { id: String::new(), kind: EventKind::Busy, ..at(3) },
+            EventInView { dates: Some((date, date)), ..at(4) },
+            EventInView { is_occurrence: true, kind: EventKind::Tentative, ..at(5) },
+            event("night", "2026-03-04T22:00:00Z", "2026-03-05T01:00:00Z"),
+        ];
+        let moved = |days: &[DaySeen]| -> Vec<String> {
+            let entries = days.iter().flat_map(|day| day.strip.iter().chain(&day.timed));
+            let shown = |it: &Movable| {
+                format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end)
+            };
+            entries.filter_map(|entry| entry.movable.as_ref()).map(shown).collect()
+        };
+        let expected = [
+            "2026-03-04T01:00:00Z 7 false true",
+            "2026-03-04T05:00:00Z 1 true true",
+            "2026-03-04T22:00:00Z 1 false false",
+            "2026-03-04T22:00:00Z 1 false true",
+        ];
+        assert_eq!(moved(&seen(View::Week, "2026-03-04", "UTC", &events)), expected);
+        let viewers = seen_by(None, false, View::Week, "2026-03-04", "UTC", &events);
+        assert_eq!(moved(&viewers), Vec::<String>::new());
     }
 }

@@ -22,6 +22,10 @@ pub struct EventInView {
     pub kind: EventKind,
     /// Whether it is imported from a feed.
     pub is_imported: bool,
+    /// Whether it is an occurrence of a series.
+    pub is_occurrence: bool,
+    /// The version that is shown. Of no use for [`EventKind::Busy`].
+    pub version: i64,
 }
 
 /// What takes a time.
@@ -46,6 +50,11 @@ impl EventInView {
         // The end is exclusive. An end after midnight is on the last day.
         let last = zone.to_civil(span.end() - SignedDuration::micros(1)).date;
         (zone.to_civil(span.start()).date, last)
+    }
+
+    /// Whether it can be moved to another time by hand. Events of whole days and of other calendars cannot.
+    pub(crate) fn is_movable(&self) -> bool {
+        !self.id.is_empty() && !self.is_imported && self.dates.is_none() && self.kind != EventKind::Busy
     }
 
     /// The classes of the event, beside `event`. Each has a look of its own, which does not depend on colors.

@@ -1,5 +1,5 @@
 //! The calendar of the console: the events of several calendars in a week, a day or a month, and pages about one of
-//! them. The pages are in English, like the console, and work without scripts.
+//! them. The pages are in English, like the console, and work without scripts. `calendar.js` makes the hours a grid.
 
 mod days;
 mod detail;
@@ -14,6 +14,7 @@ mod page;
 mod people;
 mod range;
 mod repeat;
+mod seen;
 pub(crate) mod style;
 
 pub(crate) use days::{Day, clock};

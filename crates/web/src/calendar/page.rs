@@ -7,9 +7,10 @@ use kalends_i18n::Translator;
 use kalends_time::{CivilDate, Timestamp};
 
 use super::{
-    entry::{DaySeen, Days},
+    entry::{Days, NEW_EVENT},
     event::EventInView,
     range::{View, Viewed},
+    seen::DaySeen,
 };
 use crate::{
     link::with,
@@ -43,6 +44,8 @@ pub struct CalendarPage<'a> {
     pub done: Done,
     /// Whether the user may create events.
     pub may_create: bool,
+    /// Whether the user may change events.
+    pub may_change: bool,
     /// What is shown.
     pub viewed: &'a Viewed,
     /// The calendars to choose from.
@@ -80,6 +83,9 @@ struct Shape<'a> {
     /// The number of rows of the longest day.
     rows: usize,
     has_two_zones: bool,
+    /// The name of the zone, for the script.
+    zone_name: &'static str,
+    may_change: bool,
     calendars: &'a [CalendarInView],
     zones: [ZoneSelect; 2],
 }
@@ -89,6 +95,8 @@ struct Way {
     name: &'static str,
     href: String,
     is_here: bool,
+    /// The relation of the other page to this one, by which the script finds the link; empty if there is none.
+    rel: &'static str,
 }
 
 /// The choice of a zone.
@@ -113,9 +121,10 @@ impl CalendarPage<'_> {
     }
 
     fn shape(&self) -> Shape<'_> {
-        let Self { shell, done, viewed, calendars, now, .. } = *self;
-        let days = Days { viewed, events: self.in_order(), now }.seen();
+        let Self { shell, done, viewed, calendars, may_change, now, .. } = *self;
         let chosen = calendars.iter().find(|calendar| calendar.is_chosen).map(|calendar| calendar.id.as_str());
+        let creates_on = chosen.filter(|_| self.may_create);
+        let days = Days { viewed, events: self.in_order(), creates_on, may_move: may_change, now }.seen();
         let about = |path: &str| {
             let (zone, calendar) = (viewed.zone.name(), chosen.unwrap_or_default());
             let parameters: [(&str, &dyn Display); 3] = [("cal", &calendar), ("tz", &zone), ("date", &viewed.date)];
@@ -128,7 +137,7 @@ impl CalendarPage<'_> {
             zone: zone_label(viewed.zone, self.at()),
             views: View::ALL.map(|view| self.view(view)).into(),
             steps: self.steps(),
-            new_event: (self.may_create && chosen.is_some()).then(|| about("/console/calendar/new")),
+            new_event: creates_on.map(|_| about(NEW_EVENT)),
             explain: about("/console/calendar/explain"),
             notices: self.notices(),
             view: viewed.view.as_str(),
@@ -136,6 +145,8 @@ impl CalendarPage<'_> {
             rows: days.iter().map(|day| day.rows).max().unwrap_or_default(),
             days,
             has_two_zones: viewed.second.is_some(),
+            zone_name: viewed.zone.name(),
+            may_change,
             calendars,
             zones: self.zones(),
         }
@@ -159,14 +170,20 @@ impl CalendarPage<'_> {
 
     fn view(&self, view: View) -> Way {
         let href = self.viewed.href(view, self.viewed.date);
-        Way { name: view.title(), href, is_here: view == self.viewed.view }
+        Way { name: view.title(), href, is_here: view == self.viewed.view, rel: "" }
     }
 
     fn steps(&self) -> Vec<Way> {
         let Viewed { view, zone, .. } = *self.viewed;
         let today = self.viewed.href(view, zone.to_civil(self.now).date);
-        let ways = [("Previous", self.viewed.previous()), ("Today", Some(today)), ("Next", self.viewed.next())];
-        let way = |(name, href): (&'static str, Option<String>)| Some(Way { name, href: href?, is_here: false });
+        let ways = [
+            ("Previous", "prev", self.viewed.previous()),
+            ("Today", "", Some(today)),
+            ("Next", "next", self.viewed.next()),
+        ];
+        let way = |(name, rel, href): (&'static str, &'static str, Option<String>)| {
+            Some(Way { name, href: href?, is_here: false, rel })
+        };
         ways.into_iter().filter_map(way).collect()
     }
 

@@ -168,7 +168,7 @@ fn a_list_has_a_heading_above_those_of_its_entries() {
     }
 }
 
-/// The page and its files, compressed. The promised limit is 30 KB.
+/// The page and its files, compressed. The promised limit is 30 KB, also of the calendar with its script and its hours.
 #[test]
 fn a_page_with_its_files_is_small() {
     let compressed = |text: &str| {
@@ -180,7 +180,8 @@ fn a_page_with_its_files_is_small() {
         let fetched = assets::ALL.iter().filter(|asset| page.contains(&asset.path()));
         let files: usize = fetched.map(|asset| compressed(asset.text)).sum();
         let page = compressed(&page);
-        assert!(files + page < 15_000, "{name}: {files} and {page} bytes");
+        let most = if name.starts_with("calendar, ") { 30_000 } else { 15_000 };
+        assert!(files + page < most, "{name}: {files} and {page} bytes");
     }
 }
 

@@ -104,6 +104,8 @@ impl Found {
             dates: None,
             kind: EventKind::Busy,
             is_imported: false,
+            is_occurrence: false,
+            version: 0,
         }));
         Ok(())
     }
@@ -153,6 +155,8 @@ fn in_view(event: Event, calendar: &Calendar) -> Option<EventInView> {
         dates: event.times.all_day.then(|| EventInView::whole_days(span, calendar.zone)),
         kind,
         is_imported: event.source == EventSource::ExternalIcal,
+        is_occurrence: event.occurrence().is_some(),
+        version: event.version.0,
         title: event.title,
     })
 }
@@ -190,6 +194,8 @@ mod tests {
             dates: None,
             kind: EventKind::Confirmed,
             is_imported: false,
+            is_occurrence: false,
+            version: 1,
         })
     }
 

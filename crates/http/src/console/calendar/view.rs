@@ -35,6 +35,7 @@ pub(super) async fn show(app: Service, caller: Caller, query: RawQuery) -> Resul
         shell: &shell,
         done: Done::named(asked.get("done")),
         may_create: caller.may(&operations::CREATE_EVENT),
+        may_change: caller.may(&operations::UPDATE_EVENT),
         viewed: &viewed,
         calendars: &to_choose,
         has_more_calendars: u64::try_from(to_choose.len()).unwrap_or(u64::MAX) < listed.total,

@@ -39,15 +39,19 @@ const HELD: &str = "15";
 /// The hours of a day that the form suggests if it knows none.
 const SUGGESTED: [u32; 2] = [9, 10];
 
-/// The first and the last time of that day that a form suggests, or an hour from the time that the address names.
+/// The first and the last time of that day that a form suggests, or the times that the address names. Without a later
+/// end in the address, that is an hour.
 pub(super) fn suggested(asked: &Fields, zone: Zone, now: Timestamp) -> [String; 2] {
     let text = |civil: CivilDateTime| {
         let (hour, minute, _) = civil.time.hour_minute_second();
         format!("{}T{hour:02}:{minute:02}", civil.date)
     };
-    let start = asked.get("start");
-    if let Some(end) = read_clock(start).and_then(|civil| Some(CivilDateTime::from_micros(civil.as_micros()? + HOUR))) {
-        return [start.to_owned(), text(end)];
+    let (start, end) = (asked.get("start"), asked.get("end"));
+    let micros = |text: &str| read_clock(text)?.as_micros();
+    if let Some(from) = micros(start) {
+        let is_later = micros(end).is_some_and(|to| to > from);
+        let end = if is_later { end.to_owned() } else { text(CivilDateTime::from_micros(from + HOUR)) };
+        return [start.to_owned(), end];
     }
     let date = date(asked, zone, now);
     SUGGESTED.map(|hour| text(date.at(CivilTime::new(hour, 0, 0).unwrap_or(CivilTime::MIDNIGHT))))

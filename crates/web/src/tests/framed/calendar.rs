@@ -27,6 +27,8 @@ fn events(text: &str) -> Vec<EventInView> {
         dates: None,
         kind,
         is_imported,
+        is_occurrence: kind == EventKind::Tentative,
+        version: 3,
     };
     let morning = span("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z");
     let whole = span("2026-03-04T00:00:00Z", "2026-03-06T00:00:00Z");
@@ -70,6 +72,7 @@ fn views(text: &str) -> Vec<(&'static str, String)> {
         shell,
         done: done(),
         may_create: true,
+        may_change: true,
         viewed: &week,
         calendars: &calendars,
         has_more_calendars: false,
@@ -79,12 +82,20 @@ fn views(text: &str) -> Vec<(&'static str, String)> {
         is_out_of_date: false,
         now: at("2026-03-03T08:00:00Z"),
     };
-    let empty = CalendarPage { done: Done::default(), may_create: false, events: &[], ..page };
+    let empty = CalendarPage { done: Done::default(), may_create: false, may_change: false, events: &[], ..page };
+    // More events of a day than have a place among its hours, or in a list.
+    let many = vec![events[0].clone(); 60];
     vec![
         ("calendar, week", page.html()),
         ("calendar, day", CalendarPage { viewed: &day, ..page }.html()),
         ("calendar, month", CalendarPage { viewed: &month, ..page }.html()),
         ("calendar, list", CalendarPage { viewed: &list, ..page }.html()),
+        ("calendar, list of many", CalendarPage { viewed: &list, events: &many, ..page }.html()),
+        ("calendar, day of many", CalendarPage { viewed: &day, events: &many, ..page }.html()),
+        (
+            "calendar, seen by a viewer",
+            CalendarPage { may_create: false, may_change: false, done: Done::default(), ..page }.html(),
+        ),
         (
             "calendar, too much",
             CalendarPage { has_more_calendars: true, is_cut: true, overfull: &overfull, is_out_of_date: true, ..page }
