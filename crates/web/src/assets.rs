@@ -30,7 +30,7 @@ pub struct Asset {
 static CALENDAR: LazyLock<String> = LazyLock::new(sheet);
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 7]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 8]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -44,6 +44,7 @@ pub static ALL: LazyLock<[Asset; 7]> = LazyLock::new(|| {
         asset("zone", "js", "text/javascript; charset=utf-8", include_str!("../assets/zone.js")),
         asset("calendar", "css", "text/css; charset=utf-8", CALENDAR.as_str()),
         asset("calendar", "js", "text/javascript; charset=utf-8", include_str!("../assets/calendar.js")),
+        asset("moves", "js", "text/javascript; charset=utf-8", include_str!("../assets/moves.js")),
     ]
 });
 
@@ -85,6 +86,10 @@ pub(crate) fn calendar_style_sheet() -> String {
 
 pub(crate) fn calendar_script() -> String {
     ALL[6].path()
+}
+
+pub(crate) fn moves_script() -> String {
+    ALL[7].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {
