@@ -9,10 +9,11 @@ use std::{
 
 use fantoccini::{
     Client, ClientBuilder, Locator,
-    actions::{InputSource as _, KeyAction, KeyActions},
+    actions::{
+        InputSource as _, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, TouchActions,
+    },
     elements::Element,
     error::{CmdError, NewSessionError},
-    key::Key,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,6 +22,8 @@ use tokio::{
     process::{Child, Command},
     time::timeout,
 };
+
+pub use fantoccini::key::Key;
 
 /// The driver of the browser. Debian's package is `chromium-driver`.
 const DRIVER: &str = "chromedriver";
@@ -34,6 +37,8 @@ const STARTS: u32 = 5;
 const PERIOD: Duration = Duration::from_millis(50);
 /// More elements than the keyboard can reach on any page.
 const TABS_MAX: usize = 300;
+/// How long a finger rests on what it drags. Pages need less.
+const LONG_PRESS: Duration = Duration::from_millis(900);
 
 /// A visitor and their device.
 #[derive(Debug, Clone)]
@@ -295,6 +300,53 @@ impl Browser {
             strokes.then(KeyAction::Down { value }).then(KeyAction::Up { value })
         });
         self.client.perform_actions(strokes).await.expect("keys to be pressed");
+    }
+
+    /// Presses and releases each of these keys, wherever the focus is.
+    pub async fn strike(&self, keys: &[Key]) {
+        self.press(keys.iter().map(|key| char::from(*key))).await;
+    }
+
+    /// Presses the mouse on an element and moves it to another one, where it stays down. Each place is the middle of the
+    /// element, and this number of pixels below it. Both elements must fit into the window.
+    pub async fn hold(&self, from: (&str, f64), to: (&str, f64)) {
+        let [begin, end] = self.way(from, to).await;
+        let strokes = MouseActions::new("mouse".to_owned()).then(begin);
+        let strokes = strokes.then(PointerAction::Down { button: MOUSE_BUTTON_LEFT }).then(end);
+        self.client.perform_actions(strokes).await.expect("the mouse to move");
+    }
+
+    /// Releases the mouse.
+    pub async fn let_go(&self) {
+        let strokes = MouseActions::new("mouse".to_owned()).then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
+        self.client.perform_actions(strokes).await.expect("the mouse to be released");
+    }
+
+    /// Drags with the mouse, between places as in [`Self::hold`].
+    pub async fn drag(&self, from: (&str, f64), to: (&str, f64)) {
+        self.hold(from, to).await;
+        self.let_go().await;
+    }
+
+    /// Drags with a finger that rests first, between places as in [`Self::hold`].
+    pub async fn drag_by_finger(&self, from: (&str, f64), to: (&str, f64)) {
+        let [begin, end] = self.way(from, to).await;
+        let finger = TouchActions::new("finger".to_owned()).then(begin);
+        let finger = finger.then(PointerAction::Down { button: MOUSE_BUTTON_LEFT }).pause(LONG_PRESS).then(end);
+        let finger = finger.then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
+        self.client.perform_actions(finger).await.expect("the finger to move");
+    }
+
+    /// The movements of a pointer to two places, the first of which is scrolled to.
+    async fn way(&self, from: (&str, f64), to: (&str, f64)) -> [PointerAction; 2] {
+        let (first, second) = (self.find(from.0).await, self.find(to.0).await);
+        self.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'center' }})", json!(from.0))).await;
+        [(first, from.1), (second, to.1)].map(|(element, y)| PointerAction::MoveToElement {
+            element,
+            duration: Some(PERIOD),
+            x: 0.0,
+            y,
+        })
     }
 
     /// Presses Enter.

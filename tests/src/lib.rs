@@ -34,7 +34,7 @@ mod time;
 
 pub use answer::Answer;
 pub use authorization::{CLIENT_ID, CLIENT_SECRET};
-pub use browser::{Browser, Visitor};
+pub use browser::{Browser, Key, Visitor};
 pub use calendar_provider::{CalendarProvider, TheirEvent, Transparency};
 pub use client::{Call, Client};
 pub use collector::{Collected, Collector};

@@ -1,5 +1,5 @@
-// Lets events of a week or a day be moved and resized, and new ones be drawn, with a pointer or with the keyboard. Without
-// this file, forms do the same.
+// Lets events of a week or a day be moved and resized, and new ones be drawn, with a pointer or the keyboard. Without this
+// file, forms do the same.
 (() => {
   'use strict';
   const grid = document.getElementById('grid');
@@ -27,7 +27,8 @@
   // The server says when a day begins and how many rows it has: not every day has 24 hours.
   const columns = [...grid.querySelectorAll('.hours[data-begin]')].map((list) => {
     const [begin, rows] = [Date.parse(list.dataset.begin), Number(list.dataset.rows)];
-    return { list, begin, rows, end: begin + rows * ROW, name: list.closest('section').querySelector('h3').textContent };
+    const name = list.closest('section').querySelector('h3').textContent;
+    return { list, name, begin, rows, end: begin + rows * ROW };
   });
   const columnOf = (at) => columns.find((column) => column.begin <= at && at < column.end);
   const words = (from, to) => `${columnOf(from)?.name ?? civil(from).slice(0, 10)}, ${clock(from)}–${clock(to)}`;

@@ -92,7 +92,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
 #[tokio::test]
 async fn only_some_roles_change_events(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let id = it.event("Standup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z").await;
+    let id = it.event("Standup", "2027-03-02T08:00:00Z", "2027-03-02T08:15:00Z").await;
     let (event, edit, cancel) =
         (format!("{EVENTS}/{id}"), format!("{EVENTS}/{id}/edit"), format!("{EVENTS}/{id}/cancel"));
     for (email, role) in [("adm@example.com", "admin"), ("mem@example.com", "member")] {
@@ -139,6 +139,64 @@ async fn only_some_roles_change_events(#[case] database: Database) {
         nobody.open(path).await.asks_to_sign_in();
     }
     assert_eq!(it.taking_place().await, before);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_hours_of_the_calendar_lead_to_the_form(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let id = it.event("Standup", "2027-03-02T08:00:00Z", "2027-03-02T08:15:00Z").await;
+    let mut pages = it.signed_in().await;
+    let form = |time: &str| format!("{CALENDAR}/new?cal={}&tz={ZONE}&{time}", it.calendar);
+    let link = |time: &str, name: &str| {
+        let href = form(time).replace('&', "&#38;");
+        format!("<a href=\"{href}\" aria-label=\"New event, {name}\"></a>")
+    };
+    let hour = link("start=2027-03-02T14:00", "Tuesday 2 March, 14:00");
+    let week = pages.open(&it.view("week", ZONE)).await.says(200, &hour);
+    assert_eq!(week.text.matches("aria-label=\"New event, ").count(), 7 * 24);
+    let times = "data-from=\"2027-03-02T08:00:00Z\" data-to=\"2027-03-02T08:15:00Z\"";
+    let data = format!("data-id=\"{id}\" data-version=\"1\" {times} data-ends>");
+    assert!(week.text.contains(&data), "no {data} in {}", week.text);
+    // The clocks change: 02:30 is no time of that day, and 03:00 follows 01:00.
+    let spring = pages.open(&format!("{CALENDAR}?view=day&date=2027-03-28&tz={ZONE}&cal={}", it.calendar)).await;
+    assert_eq!(spring.text.matches("aria-label=\"New event, ").count(), 23);
+    assert!(!spring.text.contains("start=2027-03-28T02:"), "{}", spring.text);
+    let page = pages.open(&form("start=2027-03-02T14:00")).await.says(200, "2027-03-02T14:00");
+    assert!(page.text.contains("2027-03-02T15:00"), "{}", page.text);
+    for (end, said) in [("17:45", "17:45"), ("13:00", "15:00"), ("x", "15:00")] {
+        let form = form(&format!("start=2027-03-02T14:00&end=2027-03-02T{end}"));
+        pages.open(&form).await.says(200, &format!("2027-03-02T{said}"));
+    }
+    for view in ["week", "list", "day", "month"] {
+        let day = form("date=2027-03-01").replace('&', "&#38;");
+        pages.open(&it.view(view, ZONE)).await.says(200, &format!("<p class=\"add\"><a href=\"{day}\">"));
+    }
+    pages.open(&form("date=2027-03-04")).await.says(200, "2027-03-04T09:00");
+
+    let mut viewer = it.browser_of("vic@example.com", "viewer").await;
+    for view in ["week", "list", "day", "month"] {
+        let page = viewer.open(&it.view(view, ZONE)).await.says(200, "<h1>Calendar</h1>");
+        for part in ["class=\"slot", "class=\"add", "data-id", "<dialog"] {
+            assert!(!page.text.contains(part), "{view} has {part}: {}", page.text);
+        }
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_list_shows_some_of_many_events(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let many = vec![event_body("Standup", "2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z"); 60];
+    let path = format!("/v1/calendars/{}/events/batch", it.calendar);
+    it.api.post(path).json(json!({ "events": many })).await.expect(201);
+    let mut pages = it.signed_in().await;
+    let list = pages.open(&it.view("list", ZONE)).await.says(200, ">10 more<");
+    assert_eq!(list.text.matches("<strong>Standup").count(), 50);
+    let day = pages.open(&it.view("day", ZONE)).await.says(200, "Also on this day");
+    assert_eq!(day.text.matches("<strong>Standup").count(), 60);
+    let week = pages.open(&it.view("week", ZONE)).await.says(200, ">58 more<");
+    assert_eq!(week.text.matches("<strong>Standup").count(), 2);
 }
 
 #[apply(on_both)]

@@ -34,6 +34,7 @@ mod bookings;
 mod bookings_of_hosts_by_the_rule;
 mod bounds;
 mod calendar_desk;
+mod calendar_browser;
 mod calendar_pages;
 mod calendars;
 mod changes;

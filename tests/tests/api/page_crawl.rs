@@ -74,7 +74,7 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     owner.post(PROPOSALS).json(proposal).await.expect(201);
 }
 
-/// The calendar leads to other dates without end. Some of them stand for all.
+/// The calendar leads to other dates without end, and to a form from every hour. Some of them stand for all.
 const DATES: usize = 20;
 
 /// Opens every page to which the pages of the visitor lead. Returns the paths of the pages, and of the forms on them.
@@ -86,8 +86,10 @@ async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
         if path.split('?').next().is_some_and(|path| path.ends_with("/file")) {
             continue;
         }
-        let is_date = |path: &str| path.contains("date=");
-        let seen_enough = is_date(&path) && opened.iter().filter(|path| is_date(path)).count() >= DATES;
+        let enough = |time: &str| {
+            path.contains(time) && opened.iter().filter(|path| path.contains(time)).count() >= DATES
+        };
+        let seen_enough = enough("date=") || enough("start=");
         if seen_enough || !opened.insert(path.clone()) {
             continue;
         }

@@ -1,6 +1,6 @@
 //! The calendar of the console: the events of several calendars in a week, a day or a month, and pages about one of
-//! them. The pages are in English, like the console, and work without scripts. `calendar.js` makes the hours a grid, and `moves.js`
-//! lets events be moved there.
+//! them. The pages are in English, like the console, and work without scripts. `calendar.js` makes the hours a grid, and
+//! `moves.js` lets events be moved there.
 
 mod days;
 mod detail;

@@ -1,0 +1,300 @@
+//! The grid of the calendar, in a real browser: with the keyboard, a mouse and a finger.
+
+use kalends_e2e::{Browser, Database::Sqlite, Key, Visitor};
+use serde_json::json;
+
+use crate::{calendar_desk::Desk, connecting::HUMAN, console::PASSWORD, fixtures::event_body, members::member};
+
+/// The focus is on the only event that can be moved.
+const AT_EVENT: &str = "[data-id] a:focus";
+
+/// The address of the week with that day, in Berlin.
+fn week(it: &Desk, date: &str) -> String {
+    let base = it.server.base_url();
+    format!("{base}/console/calendar?view=week&date={date}&tz=Europe/Berlin&cal={}", it.calendar)
+}
+
+/// A browser in which a user has signed in by the form.
+async fn signed_in(it: &Desk, email: &str, visitor: &Visitor) -> Browser {
+    let browser = visitor.open().await;
+    browser.goto(&format!("{}/console/sign-in", it.server.base_url())).await;
+    browser.headed("Sign in").await;
+    browser.fill("#email", email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.primary").await;
+    browser.find("nav[aria-label='Console']").await;
+    browser
+}
+
+/// A browser of the owner, which shows the week from Monday, 1 March 2027.
+async fn at_week(it: &Desk) -> Browser {
+    let browser = signed_in(it, HUMAN, &Visitor::new()).await;
+    browser.goto(&week(it, "2027-03-01")).await;
+    browser.find("#grid[role='grid'].live").await;
+    browser
+}
+
+/// The link of an hour of March 2027.
+fn hour(at: &str) -> String {
+    format!(".slot a[href*='start=2027-03-{at}']")
+}
+
+/// What screen readers say.
+async fn said(browser: &Browser) -> String {
+    browser.property("#said", "textContent").await
+}
+
+/// The start and the end of an event.
+async fn times(it: &Desk, id: &str) -> (String, String) {
+    let event = it.read(id).await;
+    (event["startTime"].as_str().unwrap().to_owned(), event["endTime"].as_str().unwrap().to_owned())
+}
+
+fn pair(start: &str, end: &str) -> (String, String) {
+    (start.to_owned(), end.to_owned())
+}
+
+#[tokio::test]
+async fn the_keyboard_reaches_every_hour_and_creates_an_event() {
+    let it = Desk::new(Sqlite).await;
+    let browser = at_week(&it).await;
+    assert!(!browser.has("#keys[hidden]").await, "the keys are explained");
+    browser.tab_to(".slot a").await;
+    assert!(browser.is_at(&hour("01T09:00")).await, "Tab reaches the morning of the first day");
+    browser.strike(&[Key::Right, Key::Down]).await;
+    assert!(browser.is_at(&hour("02T10:00")).await);
+    browser.strike(&[Key::Left, Key::Up, Key::End]).await;
+    assert!(browser.is_at(&hour("01T23:00")).await);
+    browser.strike(&[Key::Right, Key::PageDown]).await;
+    browser.find(&format!("{}:focus", hour("09T23:00"))).await;
+    browser.strike(&[Key::PageUp]).await;
+    browser.find(&format!("{}:focus", hour("02T23:00"))).await;
+    browser.strike(&[Key::Escape]).await;
+    assert!(browser.is_at("#legend").await);
+
+    browser.click(&hour("02T14:00")).await;
+    browser.headed("New event").await;
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.tab_to(".slot a").await;
+    browser.strike(&[Key::Right, Key::Home]).await;
+    browser.enter().await;
+    browser.headed("New event").await;
+    browser.fill("#title", "Planning").await;
+    browser.click("form[action='/console/calendar/events'] button.primary").await;
+    browser.headed("Planning").await;
+    assert_eq!(it.taking_place().await, ["01T23:00 Planning"]);
+}
+
+#[tokio::test]
+async fn the_keyboard_moves_and_resizes_an_event() {
+    let it = Desk::new(Sqlite).await;
+    let id = it.event("Planning", "2027-03-02T09:00:00Z", "2027-03-02T10:00:00Z").await;
+    let before = times(&it, &id).await;
+    let browser = at_week(&it).await;
+    // The hour comes before the event that begins in it.
+    browser.tab_to(".slot a").await;
+    browser.strike(&[Key::Right, Key::Down, Key::Down]).await;
+    assert!(browser.is_at(AT_EVENT).await);
+    browser.strike(&[Key::Down]).await;
+    assert!(browser.is_at(&hour("02T11:00")).await);
+    browser.strike(&[Key::Up]).await;
+
+    browser.press(['m']).await;
+    browser.strike(&[Key::Down, Key::Down, Key::Right]).await;
+    assert!(said(&browser).await.starts_with("Wednesday 3 March"), "{}", said(&browser).await);
+    assert!(said(&browser).await.ends_with("10:30–11:30"), "{}", said(&browser).await);
+    assert_eq!(browser.text(".ghost").await, "10:30–11:30");
+    browser.strike(&[Key::Escape]).await;
+    assert!(!browser.has(".ghost").await && browser.is_at(AT_EVENT).await);
+    assert_eq!(times(&it, &id).await, before);
+    // The week has no day before Monday.
+    browser.press(['m']).await;
+    browser.strike(&[Key::Left, Key::Left]).await;
+    assert_eq!(said(&browser).await, "No other day is shown.");
+    browser.strike(&[Key::Down]).await;
+    browser.enter().await;
+    browser.find("[data-from='2027-03-01T09:15:00Z'] a:focus").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:15:00Z"));
+    assert!(said(&browser).await.starts_with("Saved: Monday 1 March"), "{}", said(&browser).await);
+
+    browser.press(['r']).await;
+    browser.strike(&[Key::Down, Key::Down]).await;
+    browser.enter().await;
+    browser.find("[data-to='2027-03-01T10:45:00Z'] a:focus").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:45:00Z"));
+    browser.press(['r']).await;
+    browser.strike(&[Key::Up; 6]).await;
+    assert_eq!(said(&browser).await, "An event ends after it begins.");
+    browser.strike(&[Key::Escape]).await;
+
+    // On the next day the clocks change. The event keeps its time of day.
+    let late = it.event("Late", "2027-03-27T09:00:00Z", "2027-03-27T10:00:00Z").await;
+    browser.goto(&week(&it, "2027-03-27")).await;
+    browser.find("#grid.live").await;
+    browser.tab_to("[data-id] a").await;
+    browser.press(['m']).await;
+    browser.strike(&[Key::Right]).await;
+    browser.enter().await;
+    browser.find("[data-from='2027-03-28T08:00:00Z'] a:focus").await;
+    assert_eq!(times(&it, &late).await, pair("2027-03-28T08:00:00Z", "2027-03-28T09:00:00Z"));
+    // Enter opens an event.
+    browser.enter().await;
+    browser.headed("Late").await;
+}
+
+#[tokio::test]
+async fn a_mouse_moves_resizes_and_draws_events() {
+    let it = Desk::new(Sqlite).await;
+    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let browser = at_week(&it).await;
+    let event = "[data-id]";
+    browser.hold((event, 0.0), (&hour("03T12:00"), 0.0)).await;
+    assert_eq!(browser.text(".ghost").await, "12:00–13:00");
+    browser.strike(&[Key::Escape]).await;
+    browser.let_go().await;
+    assert!(!browser.has(".ghost").await);
+    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z"));
+    browser.drag((event, 0.0), (&hour("03T12:00"), 0.0)).await;
+    browser.find("[data-from='2027-03-03T11:00:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T12:00:00Z"));
+
+    // The lower edge of an hour is about 20 pixels below its middle, and a quarter of it has 10 pixels.
+    browser.find("#grid.live").await;
+    browser.drag((event, 17.0), (&hour("03T14:00"), 0.0)).await;
+    browser.find("[data-to='2027-03-03T13:30:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T13:30:00Z"));
+
+    browser.find("#grid.live").await;
+    browser.drag((&hour("04T15:00"), -5.0), (&hour("04T17:00"), -5.0)).await;
+    browser.headed("New event").await;
+    let form = browser.url().await;
+    assert!(form.contains("start=2027-03-04T15%3A15") && form.contains("end=2027-03-04T17%3A30"), "{form}");
+
+    // A click is no drag.
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.click("[data-id] a").await;
+    browser.headed("Planning").await;
+}
+
+#[tokio::test]
+async fn a_finger_that_rests_moves_an_event() {
+    let it = Desk::new(Sqlite).await;
+    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let browser = signed_in(&it, HUMAN, &Visitor::new().phone(1_024, 900)).await;
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid.live").await;
+    browser.drag_by_finger(("[data-id]", 0.0), (&hour("03T12:00"), 0.0)).await;
+    browser.find("[data-from='2027-03-03T11:00:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T12:00:00Z"));
+}
+
+#[tokio::test]
+async fn a_moved_occurrence_asks_which_ones_move() {
+    let it = Desk::new(Sqlite).await;
+    let mut body = event_body("Standup", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z");
+    body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
+    it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201);
+    let browser = at_week(&it).await;
+    let second = "[data-from='2027-03-02T09:00:00Z'] a";
+    let shift = async |at: &str| {
+        browser.tab_to(at).await;
+        browser.press(['m']).await;
+        browser.strike(&[Key::Down]).await;
+        browser.enter().await;
+        browser.find("#which[open]").await;
+    };
+    shift(second).await;
+    browser.press_button("Cancel").await;
+    browser.find(&format!("{second}:focus")).await;
+    assert!(!browser.has(".ghost").await);
+    assert_eq!(it.taking_place().await, ["01T09:00 Standup", "02T09:00 Standup", "03T09:00 Standup"]);
+    // The keyboard is still at the event, and the next Tab is not.
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid.live").await;
+    shift(second).await;
+    browser.press_button("All of the series").await;
+    browser.find("[data-from='2027-03-02T09:15:00Z'] a:focus").await;
+    assert_eq!(it.taking_place().await, ["01T09:15 Standup", "02T09:15 Standup", "03T09:15 Standup"]);
+    shift("[data-from='2027-03-02T09:15:00Z'] a").await;
+    browser.press_button("Only this one").await;
+    browser.find("[data-from='2027-03-02T09:30:00Z'] a:focus").await;
+    assert_eq!(it.taking_place().await, ["01T09:15 Standup", "02T09:30 Standup", "03T09:15 Standup"]);
+}
+
+#[tokio::test]
+async fn a_change_that_is_refused_is_said() {
+    let it = Desk::new(Sqlite).await;
+    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let before = times(&it, &id).await;
+    let browser = at_week(&it).await;
+    let shift = async || {
+        browser.press(['m']).await;
+        browser.strike(&[Key::Down]).await;
+        browser.enter().await;
+    };
+    browser.tab_to("[data-id] a").await;
+    // Nothing answers.
+    browser.run("window.fetch = () => Promise.reject(new TypeError())").await;
+    shift().await;
+    browser.find("#refused:not([hidden])").await;
+    assert!(browser.text("#refused p").await.starts_with("The connection was lost."));
+    assert!(!browser.has(".ghost").await && browser.is_at(AT_EVENT).await);
+
+    // Somebody else changes the event.
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid.live").await;
+    it.api.patch(format!("/v1/events/{id}")).json(json!({ "title": "Retro" })).await.expect(200);
+    browser.tab_to("[data-id] a").await;
+    shift().await;
+    browser.find("#refused:not([hidden])").await;
+    let text = browser.text("#refused p").await;
+    assert!(text.starts_with("The event has changed since this page was loaded"), "{text}");
+    assert!(!browser.has(".ghost").await);
+    assert_eq!(times(&it, &id).await, before);
+    browser.press_button("Reload the page").await;
+    browser.find("[data-version='2']").await;
+    browser.find("#grid.live").await;
+    browser.tab_to("[data-id] a").await;
+    shift().await;
+    browser.find("[data-from='2027-03-01T09:15:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:15:00Z"));
+}
+
+#[tokio::test]
+async fn a_viewer_reads_the_grid_and_changes_nothing() {
+    let it = Desk::new(Sqlite).await;
+    it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    it.event("Retro", "2027-03-04T12:00:00Z", "2027-03-04T13:00:00Z").await;
+    let (viewer, _) = member(&it.server, &it.console, "vic@example.com", "viewer").await;
+    let browser = signed_in(&it, &viewer.email, &Visitor::new()).await;
+    let switch = format!(
+        "return fetch('/console/orgs/{}/switch', {{ method: 'POST', body: new URLSearchParams() }})
+            .then((answer) => answer.status)",
+        it.org
+    );
+    assert_eq!(browser.run(&switch).await, 200);
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid[role='grid']").await;
+    for part in ["[data-id]", ".slot", ".live", "#which", "#refused", "script[src*='moves']"] {
+        assert!(!browser.has(part).await, "{part}");
+    }
+    browser.tab_to(".event").await;
+    let focused = "return document.activeElement.querySelector('strong').textContent";
+    assert_eq!(browser.run(focused).await, "Planning");
+    browser.press(['m']).await;
+    browser.strike(&[Key::Right]).await;
+    assert_eq!(browser.run(focused).await, "Retro", "days without events are passed over");
+}
+
+#[tokio::test]
+async fn a_narrow_window_has_lists_and_no_grid() {
+    let it = Desk::new(Sqlite).await;
+    it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let browser = signed_in(&it, HUMAN, &Visitor::new().window(600, 900)).await;
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.loaded().await;
+    browser.find("[data-id] a").await;
+    assert!(!browser.has("[role='grid']").await && browser.has("#keys[hidden]").await);
+    browser.click(".add a[href*='date=2027-03-03']").await;
+    browser.headed("New event").await;
+}
