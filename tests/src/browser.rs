@@ -307,8 +307,8 @@ impl Browser {
         self.press(keys.iter().map(|key| char::from(*key))).await;
     }
 
-    /// Presses the mouse on an element and moves it to another one, where it stays down. Each place is the middle of the
-    /// element, and this number of pixels below it. Both elements must fit into the window.
+    /// Presses the mouse on an element and moves it to another one, where it stays down. Each place is this number of
+    /// pixels below the middle of the element. Both elements must fit into the window.
     pub async fn hold(&self, from: (&str, f64), to: (&str, f64)) {
         let [begin, end] = self.way(from, to).await;
         let strokes = MouseActions::new("mouse".to_owned()).then(begin);

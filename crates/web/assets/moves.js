@@ -1,5 +1,5 @@
-// Lets events of a week or a day be moved and resized, and new ones be drawn, with a pointer or the keyboard. Without this
-// file, forms do the same.
+// Lets events of a week or a day be moved and resized, and new ones be drawn, with a pointer or the keyboard. Without
+// this file, forms do the same.
 (() => {
   'use strict';
   const grid = document.getElementById('grid');
@@ -36,7 +36,7 @@
 
   let change = null; // An event that is moved or resized, or a time that is drawn.
   let press = null; // The pointer that is down on an event or an hour.
-  let dragged = false; // Whether it has dragged something, so that the click that follows is none.
+  let dragged = false; // Whether the last one has dragged something, so that the click that follows is none.
 
   // Before the grid sees the keys, and wherever the focus is: Escape cancels a drag too.
   document.addEventListener('keydown', (event) => {
@@ -194,6 +194,7 @@
     const { item, edge } = press;
     press.column = under(press.x);
     press.at = timeAt(press.column, press.y);
+    dragged = true;
     grid.setPointerCapture(press.pointer);
     const from = Math.floor(press.at / STEP) * STEP;
     const isSlot = item.matches('.slot');
@@ -244,7 +245,6 @@
   on('pointerup', (event) => {
     if (event.pointerId !== press?.pointer || change?.sent) return;
     const { item, edge } = press;
-    dragged = Boolean(change);
     if (change?.kind === 'create') {
       const address = new URL(item.querySelector('a').href);
       address.searchParams.set('start', civil(change.from));
