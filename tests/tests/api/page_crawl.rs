@@ -86,9 +86,8 @@ async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
         if path.split('?').next().is_some_and(|path| path.ends_with("/file")) {
             continue;
         }
-        let enough = |time: &str| {
-            path.contains(time) && opened.iter().filter(|path| path.contains(time)).count() >= DATES
-        };
+        let enough =
+            |time: &str| path.contains(time) && opened.iter().filter(|path| path.contains(time)).count() >= DATES;
         let seen_enough = enough("date=") || enough("start=");
         if seen_enough || !opened.insert(path.clone()) {
             continue;

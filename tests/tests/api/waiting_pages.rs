@@ -138,7 +138,8 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
     let act = |way: &str| format!("{path}/{way}");
 
     let page = pages.open(&path).await.says(200, "Pending: it waits for answers");
-    for part in [&*escaped(HOSTILE), "3 March 2031, 10:00–10:30", "<td>1.5</td>", "<td>no answer</td>", "30 minutes"] {
+    for part in [&*escaped(HOSTILE), "3 March 2031, 10:00–10:30", "<td>1.5</td>", "<td>no answer</td>", "30 minutes"]
+    {
         assert!(page.text.contains(part), "no {part}: {}", page.text);
     }
     assert!(!page.text.contains(">Resolve</button>"), "nobody has answered: {}", page.text);

@@ -154,16 +154,8 @@ fn planned(event: PlannedEvent, zone: Zone) -> PlannedShown {
 }
 
 fn shown(report: wire::ImportReport) -> ImportShown {
-    let wire::ImportReport {
-        created,
-        updated,
-        untouched,
-        skipped,
-        skipped_events,
-        warnings,
-        refused,
-        refused_count,
-    } = report;
+    let wire::ImportReport { created, updated, untouched, skipped, skipped_events, warnings, refused, refused_count } =
+        report;
     let skipped_events = skipped_by_uid(skipped_events);
     let refused = refused.into_iter().map(|refused| RefusedShown { uid: refused.uid, start: refused.start_time });
     ImportShown {

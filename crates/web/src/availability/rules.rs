@@ -40,10 +40,8 @@ pub const DATES_SHOWN: u32 = 50;
 const HOURS: usize = 40;
 
 /// Whether hours restrict what is offered.
-const RESTRICTED: [Choice<'static>; 2] = [
-    Choice { value: "any", title: "At any time" },
-    Choice { value: "hours", title: "Only in the hours below" },
-];
+const RESTRICTED: [Choice<'static>; 2] =
+    [Choice { value: "any", title: "At any time" }, Choice { value: "hours", title: "Only in the hours below" }];
 
 /// The rules of a calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]

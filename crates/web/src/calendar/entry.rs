@@ -376,9 +376,8 @@ mod tests {
 
     #[test]
     fn only_some_events_can_be_moved() {
-        let at = |hour: u8| {
-            event("x", &format!("2026-03-04T{hour:02}:00:00Z"), &format!("2026-03-04T{hour:02}:30:00Z"))
-        };
+        let at =
+            |hour: u8| event("x", &format!("2026-03-04T{hour:02}:00:00Z"), &format!("2026-03-04T{hour:02}:30:00Z"));
         let date = "2026-03-04".parse().unwrap();
         let events = [
             EventInView { version: 7, ..at(1) },
@@ -390,9 +389,8 @@ mod tests {
         ];
         let moved = |days: &[DaySeen]| -> Vec<String> {
             let entries = days.iter().flat_map(|day| day.strip.iter().chain(&day.timed));
-            let shown = |it: &Movable| {
-                format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end)
-            };
+            let shown =
+                |it: &Movable| format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end);
             entries.filter_map(|entry| entry.movable.as_ref()).map(shown).collect()
         };
         let expected = [

@@ -41,9 +41,8 @@ pub(super) fn condition(seen: &IfMatch, now: Option<&AvailabilityRules>) -> Resu
 pub(super) fn shown(rules: AvailabilityRules) -> RulesShown {
     let zone = rules.rules.zone();
     let written = wire::AvailabilityRules::from(rules);
-    let date = |given: wire::DateHours| {
-        Some(DateShown { date: given.date.parse().ok()?, hours: read(given.working_hours) })
-    };
+    let date =
+        |given: wire::DateHours| Some(DateShown { date: given.date.parse().ok()?, hours: read(given.working_hours) });
     RulesShown {
         before: written.buffer_before_minutes,
         after: written.buffer_after_minutes,
@@ -76,10 +75,8 @@ pub(super) fn written_week(week: [Option<OpenHours>; 7]) -> wire::WorkingHours {
 
 /// The dates with hours of their own, as the API takes them.
 pub(super) fn written_dates(dates: &[DateShown]) -> Vec<wire::DateHours> {
-    let date = |shown: &DateShown| wire::DateHours {
-        date: shown.date.to_string(),
-        working_hours: shown.hours.map(written),
-    };
+    let date =
+        |shown: &DateShown| wire::DateHours { date: shown.date.to_string(), working_hours: shown.hours.map(written) };
     dates.iter().map(date).collect()
 }
 

@@ -23,8 +23,7 @@ use kalends_app::{App, operations};
 
 pub(super) use self::{given::instant, why::reasons};
 use super::places::{
-    CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, MOVE_EVENT, NEW_EVENT,
-    RELEASE_HOLD,
+    CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, MOVE_EVENT, NEW_EVENT, RELEASE_HOLD,
 };
 use crate::reply::see_other;
 

@@ -135,9 +135,8 @@ pub(super) async fn sign_in(app: Service, request: Request) -> Result<Response, 
     let paced = app.pace_operator(arrival.ip).await;
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let next = next(fields.get("next"));
-    let again = |status, problem: &str| {
-        page(status, OperatorSignIn { next, needed: false, problem: Some(problem) }.html())
-    };
+    let again =
+        |status, problem: &str| page(status, OperatorSignIn { next, needed: false, problem: Some(problem) }.html());
     if let Err(refusal) = paced {
         let Refusal::TooFast { retry_after, .. } = refusal else { return Err(refusal.into()) };
         let problem = format!("Too many attempts from your network. Try again in {}.", wait(retry_after));

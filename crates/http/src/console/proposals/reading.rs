@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::Calendar;
 use kalends_kernel::{AgentId, CalendarId, Page, SlotId};
-use kalends_proposals::{CancelReason, Placement, Proposal, ProposalError, Response, ResponseKind, Slot, State, Verdict};
+use kalends_proposals::{
+    CancelReason, Placement, Proposal, ProposalError, Response, ResponseKind, Slot, State, Verdict,
+};
 use kalends_time::{Timestamp, Zone};
-use kalends_web::{AgentNamed, AnswerKind, Choice, Outlook, ProposalAnswer, ProposalShown, ProposalState, ProposedSlot};
+use kalends_web::{
+    AgentNamed, AnswerKind, Choice, Outlook, ProposalAnswer, ProposalShown, ProposalState, ProposedSlot,
+};
 use kalends_wire as wire;
 
 use super::super::shown::capitalized;

@@ -38,13 +38,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
 
 fn lists(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Availability);
-    let calendar = |agent, rules| RuledCalendar {
-        id: CALENDAR.to_owned(),
-        name: text.to_owned(),
-        agent,
-        zone: Zone::UTC,
-        rules,
-    };
+    let calendar =
+        |agent, rules| RuledCalendar { id: CALENDAR.to_owned(), name: text.to_owned(), agent, zone: Zone::UTC, rules };
     let calendars = [calendar(Some((AGENT.to_owned(), text.to_owned())), Some(rules())), calendar(None, None)];
     let page = Page { limit: 50, offset: 50 };
     let paging = &Paging { path: "/console/availability".to_owned(), filter: Vec::new(), page, total: 132 };

@@ -233,10 +233,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         ("event, imported", EventPage { event: &imported, ..page }.html()),
         ("event, cancelled", EventPage { event: &gone, ..page }.html()),
         ("new event, wrong", new.html()),
-        (
-            "new event, no holds in the plan",
-            NewEventForm { longest_hold: None, problems: &NO_PROBLEMS, ..new }.html(),
-        ),
+        ("new event, no holds in the plan", NewEventForm { longest_hold: None, problems: &NO_PROBLEMS, ..new }.html()),
         ("new event, no calendars", NewEventForm { calendars: &[], problems: &NO_PROBLEMS, ..new }.html()),
         ("edit event, wrong", edit.html()),
         ("edit event, stale", EditEventForm { event: &once, is_stale: true, ..edit }.html()),

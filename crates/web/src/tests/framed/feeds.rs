@@ -157,12 +157,8 @@ fn imports(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 
 /// The list, and the form that makes a subscription.
 fn list(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
-    let states = [
-        SubscriptionState::Waiting,
-        SubscriptionState::Active,
-        SubscriptionState::Failing,
-        SubscriptionState::Paused,
-    ];
+    let states =
+        [SubscriptionState::Waiting, SubscriptionState::Active, SubscriptionState::Failing, SubscriptionState::Paused];
     let all = states.map(|state| subscription(text, state));
     let page = Page { limit: 50, offset: 50 };
     let paging = &Paging {

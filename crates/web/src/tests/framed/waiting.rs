@@ -40,11 +40,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let path = || "/console/waiting".to_owned();
     let paging = &Paging { path: path(), filter: Vec::new(), page: Page { limit: 50, offset: 50 }, total: 132 };
     let none = &Paging { path: path(), filter: Vec::new(), page: Page::default(), total: 0 };
-    let claim = |org: &str, wait| ClaimWaiting {
-        id: "clm_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(),
-        org: org.to_owned(),
-        wait,
-    };
+    let claim =
+        |org: &str, wait| ClaimWaiting { id: "clm_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(), org: org.to_owned(), wait };
     let claims = [
         claim("", ClaimWait::Code(at("2026-03-02T08:10:00Z"))),
         claim("org_01jn8r6v9ke0bt3m5qz2c7xwdg", ClaimWait::Effect(at("2026-03-03T08:00:00Z"))),
