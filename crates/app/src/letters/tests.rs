@@ -17,7 +17,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 35] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 36] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),

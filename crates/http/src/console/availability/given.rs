@@ -250,7 +250,7 @@ mod tests {
             let names: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
             assert_eq!(names, expected);
         }
-        let date = |days| DateShown { date: CivilDate::from_days(20_000 + days), hours: None };
+        let date = |days: i64| DateShown { date: CivilDate::from_days(20_000 + days), hours: None };
         let full = RulesShown { dates: (0..366).map(date).collect(), ..now() };
         assert!(with_date(Some(full.clone()), Zone::UTC, given("2024-10-04", "9-17")).is_ok(), "it replaces one");
         let errors = with_date(Some(full), Zone::UTC, given("2099-12-31", "9-17")).unwrap_err();
