@@ -134,6 +134,7 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         accent: None,
         embedded: false,
         questions: &[],
+        preview: None,
     };
     let now = at("2026-03-03T10:12:00Z")?;
     let bookable = Span::new(now, now + SignedDuration::days(60))?;

@@ -30,7 +30,7 @@ pub struct Asset {
 static CALENDAR: LazyLock<String> = LazyLock::new(sheet);
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 8]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 9]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -45,6 +45,7 @@ pub static ALL: LazyLock<[Asset; 8]> = LazyLock::new(|| {
         asset("calendar", "css", "text/css; charset=utf-8", CALENDAR.as_str()),
         asset("calendar", "js", "text/javascript; charset=utf-8", include_str!("../assets/calendar.js")),
         asset("moves", "js", "text/javascript; charset=utf-8", include_str!("../assets/moves.js")),
+        asset("preview", "js", "text/javascript; charset=utf-8", include_str!("../assets/preview.js")),
     ]
 });
 
@@ -90,6 +91,10 @@ pub(crate) fn calendar_script() -> String {
 
 pub(crate) fn moves_script() -> String {
     ALL[7].path()
+}
+
+pub(crate) fn preview_script() -> String {
+    ALL[8].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

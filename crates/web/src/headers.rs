@@ -26,6 +26,17 @@ pub fn policy_of(accent: Option<Colour>, frames: &[Origin]) -> Option<String> {
     Some(policy)
 }
 
+/// [`CONTENT_SECURITY_POLICY`] of the page that shows the preview of a booking page in a frame.
+pub fn policy_with_preview() -> String {
+    CONTENT_SECURITY_POLICY.replace("default-src 'none';", "default-src 'none'; frame-src 'self';")
+}
+
+/// [`CONTENT_SECURITY_POLICY`] of a preview, which only pages of this server may show in a frame.
+pub fn policy_of_preview(accent: Option<Colour>) -> String {
+    let policy = policy_of(accent, &[]).unwrap_or_else(|| CONTENT_SECURITY_POLICY.to_owned());
+    policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+}
+
 /// The headers of every page, and of every other text that a browser might show as a page, in lower case. A header
 /// that an answer already has is not replaced.
 ///
@@ -73,5 +84,18 @@ mod tests {
         assert!(policy.ends_with("frame-ancestors https://www.example.com https://www.example.com"), "{policy}");
         assert!(policy.contains("form-action 'self'"), "{policy}");
         assert!(policy_of(Some(Colour::BLACK), &[]).unwrap().ends_with("frame-ancestors 'none'"));
+    }
+
+    #[test]
+    fn a_preview_is_shown_by_this_server_only() {
+        let editor = policy_with_preview();
+        assert!(editor.starts_with("default-src 'none'; frame-src 'self'; script-src 'self';"), "{editor}");
+        assert!(editor.ends_with("frame-ancestors 'none'"), "{editor}");
+        for accent in [None, Some(Colour::BLACK)] {
+            let policy = policy_of_preview(accent);
+            assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+            assert!(policy.ends_with("frame-ancestors 'self'") && !policy.contains("frame-src"), "{policy}");
+            assert_eq!(policy.contains("'sha256-"), accent.is_some());
+        }
     }
 }

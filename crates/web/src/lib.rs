@@ -17,6 +17,7 @@ pub mod headers;
 pub mod markdown;
 
 mod booking;
+mod booking_pages;
 mod calendar;
 mod calendar_form;
 mod calendars;
@@ -87,6 +88,11 @@ pub use availability::{
     TestGiven, Tested, TesterPage, days_of, hours_text, read_hours,
 };
 pub use booking::{Booked, Booking, BookingState, Moving};
+pub use booking_pages::{
+    BOOKING_FILTER_FIELDS, BOOKING_PAGE_TEXTS, BookingPageDetail, BookingPageForm, BookingPageGiven, BookingPageShown,
+    BookingPages, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, DeleteBookingPage, EditedBookingPage, NoPreview,
+    OPENING_HOURS, OpeningHours, PageBookings, QuestionGiven,
+};
 pub use calendar::{
     Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,
     EVENTS_MAX, EditEventForm, EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, MoveEvent,

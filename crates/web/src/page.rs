@@ -37,6 +37,8 @@ pub struct Page<'a> {
     pub embedded: bool,
     /// What guests are asked.
     pub questions: &'a [Question],
+    /// What is said above a preview, on which nothing can be booked; `None` for guests.
+    pub preview: Option<&'a str>,
 }
 
 /// Who reads a page.

@@ -13,6 +13,8 @@ pub enum Place {
     Calendar,
     /// The rules of the calendars, and what is offered.
     Availability,
+    /// The booking pages.
+    BookingPages,
     /// The agents.
     Agents,
     /// The keys.
@@ -38,6 +40,7 @@ impl Place {
         Self::Waiting,
         Self::Calendar,
         Self::Availability,
+        Self::BookingPages,
         Self::Agents,
         Self::Keys,
         Self::Connections,
@@ -55,6 +58,7 @@ impl Place {
             Self::Waiting => "/console/waiting",
             Self::Calendar => "/console/calendar",
             Self::Availability => "/console/availability",
+            Self::BookingPages => "/console/booking-pages",
             Self::Agents => "/console/agents",
             Self::Keys => "/console/keys",
             Self::Connections => "/console/connections",
@@ -72,6 +76,7 @@ impl Place {
             Self::Waiting => "Waiting for you",
             Self::Calendar => "Calendar",
             Self::Availability => "Availability",
+            Self::BookingPages => "Booking pages",
             Self::Agents => "Agents",
             Self::Keys => "Keys",
             Self::Connections => "Connected calendars",
@@ -142,6 +147,8 @@ const DONE: &[(&str, &str)] = &[
     ("syncing", "It will be synced. This takes a moment."),
     ("address", "The feed has a new address. The old one no longer works."),
     ("moved", "Moved."),
+    ("switched-on", "Switched on: guests can book."),
+    ("switched-off", "Switched off: guests cannot open it."),
 ];
 
 /// What a form did, to be said on the page that follows it.

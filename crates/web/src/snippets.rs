@@ -18,6 +18,12 @@ pub(crate) fn mcp_configuration(base_url: &str, key: &str) -> String {
     )
 }
 
+/// The HTML with which a site shows the booking page at `address` in a frame.
+pub(crate) fn embed_code(address: &str, title: &str) -> String {
+    let title = title.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+    format!(r#"<iframe src="{address}" title="{title}" width="100%" height="800" loading="lazy"></iframe>"#)
+}
+
 /// The command for a shell that creates an event from `start` to `end` in that calendar.
 pub(crate) fn event_command(base_url: &str, key: &str, calendar: &str, (start, end): (Timestamp, Timestamp)) -> String {
     format!(
@@ -38,6 +44,19 @@ mod tests {
         let configuration = mcp_configuration("https://kalends.example", "svc_ak_...");
         assert!(documented.contains(&configuration), "docs/use/tools.md must contain:\n{configuration}");
         serde_json::from_str::<serde_json::Value>(&configuration).unwrap();
+    }
+
+    #[test]
+    fn the_documentation_shows_the_same_frame() {
+        let documented = include_str!("../../../docs/use/booking.md");
+        let code = embed_code("https://calendar.example.com/book/intro-call", "Intro call");
+        assert!(documented.contains(&code), "docs/use/booking.md must contain:\n{code}");
+    }
+
+    #[test]
+    fn a_title_stays_within_its_attribute() {
+        let code = embed_code("https://calendar.example.com/book/x", "\"><script>&");
+        assert!(code.contains(" title=\"&quot;&gt;&lt;script&gt;&amp;\" width="), "{code}");
     }
 
     #[test]

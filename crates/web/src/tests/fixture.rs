@@ -52,6 +52,7 @@ pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
         accent: Some(ACCENT),
         embedded: true,
         questions: &[],
+        preview: None,
     }
 }
 

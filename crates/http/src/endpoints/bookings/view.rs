@@ -32,6 +32,7 @@ pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
         accent: page.details.accent,
         embedded: !page.details.embed_origins.is_empty(),
         questions: page.details.questions.as_slice(),
+        preview: None,
     }
 }
 

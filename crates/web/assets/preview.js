@@ -1,0 +1,49 @@
+// Refreshes the preview of a booking page a moment after typing stops. Without this file, the buttons of the form do.
+(() => {
+  'use strict';
+  const PAUSE_MS = 1000;
+  let button = document.querySelector('button[data-preview]');
+  let visible = document.querySelector('iframe[name="preview"]');
+  if (!button || !visible) return;
+  const form = button.form;
+  let coming;
+  let timer;
+  let shown;
+
+  // Each preview gets a frame of its own. So the history has no entry for it, and the earlier one stays until it is there.
+  function prepare() {
+    if (coming) coming.remove();
+    visible.removeAttribute('name');
+    const frame = visible.cloneNode(false);
+    frame.name = 'preview';
+    frame.hidden = true;
+    coming = frame;
+    visible.after(frame);
+    frame.addEventListener('load', () => {
+      if (frame !== coming || frame.contentWindow.location.href === 'about:blank') return;
+      frame.hidden = false;
+      frame.contentWindow.scrollTo(0, visible.contentWindow.scrollY);
+      visible.remove();
+      visible = frame;
+      coming = undefined;
+    });
+  }
+
+  function refresh() {
+    const typed = new URLSearchParams(new FormData(form)).toString();
+    if (typed === shown) return;
+    shown = typed;
+    form.requestSubmit(button);
+  }
+
+  form.addEventListener('submit', (event) => {
+    if (!event.submitter || !('preview' in event.submitter.dataset)) return;
+    button = event.submitter;
+    prepare();
+  });
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(refresh, PAUSE_MS);
+  });
+  refresh();
+})();

@@ -1,0 +1,12 @@
+//! The pages about booking pages, from the side of their owners. They are in English, like the console, and work without
+//! scripts.
+
+mod bookings;
+mod fields;
+mod forms;
+mod pages;
+
+pub use bookings::{BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, PageBookings};
+pub use fields::{BOOKING_PAGE_TEXTS, BookingPageGiven, OPENING_HOURS, OpeningHours, QuestionGiven};
+pub use forms::{BookingPageForm, EditedBookingPage, NoPreview};
+pub use pages::{BookingPageDetail, BookingPageShown, BookingPages, DeleteBookingPage};
