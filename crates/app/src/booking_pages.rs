@@ -9,7 +9,9 @@ use kalends_kernel::{BookingPageId, CalendarId, Listed, Page};
 use kalends_plans::Metric;
 use kalends_wire as wire;
 
-use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
+use crate::{
+    Actor, Answered, App, ChangeSet, IfMatch, Missing, OpenPage, Refusal, attempt::retry_stale, commits::limit,
+};
 
 impl App {
     /// Opens a booking page for a calendar and its team.
@@ -116,6 +118,32 @@ impl App {
             self.commit_for(actor, seen.agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
+    }
+
+    /// A page as it would be after it is created for `calendar`, or after the page `saved` has these fields. Nothing is
+    /// stored.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if no such calendar or page exists, [`Refusal::OutOfReach`]; [`Refusal::Invalid`] for a wrong
+    /// team.
+    pub async fn unsaved_page(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        (new, named): (NewBookingPage, NamedElsewhere),
+        saved: Option<&str>,
+    ) -> Result<OpenPage, Refusal> {
+        let calendar = self.calendar(actor, calendar).await?;
+        let of = (actor.org(), calendar.id, calendar.agent);
+        let mut page = BookingPage::create(of, calendar.zone, new, self.now(), self.entropy());
+        if let Some(saved) = saved {
+            // The bookings of the page count for its limits.
+            page.id = self.booking_page(actor, saved).await?.id;
+        }
+        let team = self.team_after(actor, None, calendar.id, &named.team).await?;
+        let page = BookingPage { team, ..page }.checked()?;
+        let sources = self.sources_of_page(&page).await?;
+        Ok(OpenPage { page, closed_for_now: false, sources, events_limit: None })
     }
 
     /// The page that a write returns, with its notices.

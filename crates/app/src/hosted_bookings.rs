@@ -1,6 +1,6 @@
 //! Bookings, from the side of the page's owner.
 
-use kalends_bookings::{Booking, BookingFilter, BookingNow, CancelledBy};
+use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, CancelledBy};
 use kalends_calendars::{Attendees, Event, EventStatus, ports::OwnedEvent};
 use kalends_kernel::{BookingId, Listed, Page};
 use kalends_wire as wire;
@@ -27,6 +27,22 @@ impl App {
     ) -> Result<Listed<BookingNow>, Refusal> {
         let of = self.booking_page(actor, page).await?;
         Ok(self.parts.store.list_bookings(actor.org(), of.id, filter, at).await?)
+    }
+
+    /// One booking of a page, and the page.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if the page does not exist, or if it has no such booking; [`Refusal::OutOfReach`].
+    pub async fn booking_of_page(
+        &self,
+        actor: &Actor,
+        (page, id): (&str, &str),
+    ) -> Result<(BookingPage, BookingNow), Refusal> {
+        let of = self.booking_page(actor, page).await?;
+        let missing = || Refusal::missing(Missing::Booking, id);
+        let booking: BookingId = id.parse().map_err(|_| missing())?;
+        let found = self.parts.store.find_booking(actor.org(), booking).await?;
+        found.filter(|(page, _)| page.id == of.id).ok_or_else(missing)
     }
 
     /// Cancels a booking for the host, and emails the guest. If it is cancelled already, nothing changes.

@@ -338,7 +338,8 @@ impl<'a> Again<'a> {
         self.version.map_or_else(|| now.0.to_string(), str::to_owned)
     }
 
-    const fn is_stale(&self) -> bool {
+    /// Whether the resource has changed since its page was opened.
+    pub(super) const fn is_stale(&self) -> bool {
         self.version.is_none()
     }
 }

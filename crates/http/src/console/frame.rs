@@ -17,6 +17,7 @@ const fn operation(place: Place) -> &'static Operation {
         Place::Home | Place::Waiting | Place::Organization => &operations::GET_ME,
         Place::Calendar => &operations::LIST_EVENTS,
         Place::Availability => &operations::LIST_CALENDARS,
+        Place::BookingPages => &operations::LIST_BOOKING_PAGES,
         Place::Agents => &operations::LIST_AGENTS,
         Place::Keys => &operations::LIST_KEYS,
         Place::Connections => &operations::LIST_CONNECTIONS,

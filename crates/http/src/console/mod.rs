@@ -7,6 +7,7 @@ mod account;
 mod activity;
 mod agents;
 mod availability;
+mod booking_pages;
 mod calendar;
 mod calendars;
 mod claims;
@@ -103,6 +104,7 @@ const ALL: &[&[Form]] = &[
     proposals::OPERATIONS,
     calendar::OPERATIONS,
     availability::OPERATIONS,
+    booking_pages::OPERATIONS,
     agents::OPERATIONS,
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
@@ -160,6 +162,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(waiting::routes())
         .merge(proposals::routes())
         .merge(availability::routes())
+        .merge(booking_pages::routes())
         .route(HOME, get(overview::show))
         .route(SIGN_IN, get(sign_in::show).post(sign_in::submit))
         .route(SIGN_UP, get(sign_up::show).post(sign_up::submit))

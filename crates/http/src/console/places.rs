@@ -65,6 +65,20 @@ pub(crate) const RULES: &str = "/console/availability/{id}";
 pub(crate) const RULED_DATES: &str = "/console/availability/{id}/dates";
 pub(crate) const REMOVE_DATE: &str = "/console/availability/{id}/dates/remove";
 pub(crate) const REMOVE_RULES: &str = "/console/availability/{id}/remove";
+/// The booking pages, and the form that creates one.
+pub(crate) const BOOKING_PAGES: &str = "/console/booking-pages";
+pub(crate) const NEW_BOOKING_PAGE: &str = "/console/booking-pages/new";
+/// What guests would see of a page that is not saved.
+pub(crate) const PREVIEW_BOOKING_PAGE: &str = "/console/booking-pages/preview";
+/// One booking page.
+pub(crate) const BOOKING_PAGE: &str = "/console/booking-pages/{id}";
+pub(crate) const EDIT_BOOKING_PAGE: &str = "/console/booking-pages/{id}/edit";
+pub(crate) const SWITCH_ON_BOOKING_PAGE: &str = "/console/booking-pages/{id}/on";
+pub(crate) const SWITCH_OFF_BOOKING_PAGE: &str = "/console/booking-pages/{id}/off";
+pub(crate) const DELETE_BOOKING_PAGE: &str = "/console/booking-pages/{id}/delete";
+/// The bookings of a page.
+pub(crate) const PAGE_BOOKINGS: &str = "/console/booking-pages/{id}/bookings";
+pub(crate) const CANCEL_PAGE_BOOKING: &str = "/console/booking-pages/{id}/bookings/{booking}/cancel";
 /// The agents.
 pub(crate) const AGENTS: &str = "/console/agents";
 /// The form that creates an agent.

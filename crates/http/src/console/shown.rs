@@ -114,6 +114,8 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         }
         Refusal::NotFound { missing: Missing::ConnectionLink, .. } => "There is no such link here.",
         Refusal::NotFound { missing: Missing::Claim, .. } => "There is no such claim.",
+        Refusal::NotFound { missing: Missing::BookingPage, .. } => "There is no such booking page any more.",
+        Refusal::NotFound { missing: Missing::Booking, .. } => "There is no such booking any more.",
         Refusal::NotFound { missing: Missing::Webhook, .. } => "There is no such webhook any more.",
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
         Refusal::WebhookInactive => "The webhook is switched off. Switch it on first.",

@@ -1,0 +1,143 @@
+//! What guests would see of a booking page that is not saved.
+
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use kalends_accounts::EMAIL_MAX;
+use kalends_app::{App, OpenPage, Refusal};
+use kalends_bookings::{BookingPage, Colour, NAME_MAX, NOTES_MAX};
+use kalends_kernel::FieldErrors;
+use kalends_time::{Span, Timestamp};
+use kalends_web::{
+    BookingPageGiven, DisplaySettings, Form, Given, Limits, NoPreview, Page, PageQuery, Path, Picker, Reader, headers,
+};
+
+use super::{
+    super::{form::OwnForm, places::PREVIEW_BOOKING_PAGE, shown::reason},
+    given::{typed, wanted, without},
+};
+use crate::{
+    Service,
+    error::ApiError,
+    pages::{html, reader},
+};
+
+/// What is above a preview.
+const NOTE: &str = "Preview. Nothing is saved, and nothing can be booked here.";
+/// Likewise, if something that was typed is left out.
+const LEFT_OUT: &str = "Preview. Nothing is saved, and nothing can be booked here. What is not right yet is left out.";
+/// Why the links of a preview lead nowhere.
+const NOWHERE: &str = "This is only a preview. On the page itself, guests would continue from here. The buttons of the \
+                       form show the preview again.";
+/// How often what is wrong is left out. Some of it is found only when the rest is right.
+const ATTEMPTS: usize = 4;
+
+/// An answer in the frame of the form.
+fn in_frame(text: String, accent: Option<Colour>) -> Response {
+    let mut response = html(StatusCode::OK, text);
+    // The policy consists of characters that a header may have.
+    if let Ok(policy) = HeaderValue::try_from(headers::policy_of_preview(accent)) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// `GET /console/booking-pages/preview`
+pub(super) async fn leads_nowhere() -> Response {
+    in_frame(NoPreview { reason: NOWHERE }.html(), None)
+}
+
+/// `POST /console/booking-pages/preview`
+pub(super) async fn show(app: Service, form: OwnForm) -> Result<Response, ApiError> {
+    match unsaved(&app, &form).await {
+        Ok((open, note)) => {
+            let reader = reader(None, &form.headers);
+            let text = render(&app, &open, note, (form.fields.get("step") == "form", &reader)).await;
+            text.map_or_else(no_preview, |text| Ok(in_frame(text, open.page.details.accent)))
+        }
+        Err(refusal) => no_preview(refusal),
+    }
+}
+
+/// Says why there is no preview. A server error and the end of the session have pages of their own.
+fn no_preview(refusal: Refusal) -> Result<Response, ApiError> {
+    let text = reason(&refusal);
+    let error = ApiError::from(refusal);
+    let status = error.status();
+    if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
+        return Err(error);
+    }
+    Ok(in_frame(NoPreview { reason: &text }.html(), None))
+}
+
+/// The page as it would be, without what is wrong with it, and what is said above it.
+async fn unsaved(app: &App, form: &OwnForm) -> Result<(OpenPage, &'static str), Refusal> {
+    let saved = Some(form.fields.get("page")).filter(|page| !page.is_empty());
+    let mut given: BookingPageGiven = typed(&form.fields);
+    let (mut note, mut wrong) = (NOTE, FieldErrors::default());
+    for _ in 0..ATTEMPTS {
+        let outcome = match wanted(&given) {
+            Ok((calendar, new, named)) => app.unsaved_page(&form.caller, &calendar, (new, named), saved).await,
+            Err(errors) => Err(errors.into()),
+        };
+        match outcome {
+            Ok(open) => return Ok((open, note)),
+            Err(Refusal::Invalid(errors)) => {
+                given = without(&given, &errors);
+                (note, wrong) = (LEFT_OUT, errors);
+            }
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Err(wrong.into())
+}
+
+/// The facts that guests see.
+fn facts<'a>(page: &'a BookingPage, path: &'a Path, note: &'a str) -> Page<'a> {
+    Page {
+        path,
+        title: &page.title,
+        description: page.description.as_deref(),
+        host: page.details.host_name.as_deref(),
+        duration_minutes: page.timetable.duration_minutes.into(),
+        zone: page.timetable.zone,
+        location: page.details.location.as_deref(),
+        has_call: page.details.conference_url.is_some(),
+        accent: page.details.accent,
+        embedded: false,
+        questions: page.details.questions.as_slice(),
+        preview: Some(note),
+    }
+}
+
+/// The times that the page would offer now, or the form for the first of them.
+async fn render(
+    app: &App,
+    open: &OpenPage,
+    note: &str,
+    (is_form, reader): (bool, &Reader),
+) -> Result<String, Refusal> {
+    let (page, now) = (&open.page, app.now());
+    let missing = || Refusal::missing(kalends_app::Missing::BookingPage, "of the preview");
+    let path = Path::new(PREVIEW_BOOKING_PAGE).ok_or_else(missing)?;
+    let shown = DisplaySettings { zone: page.timetable.zone, reader };
+    let facts = facts(page, &path, note);
+    let offers = app.offered_slots(open, None).await?;
+    let first_offer = offers.slots().next();
+    let example = || example(page, now).ok_or_else(missing);
+    if is_form {
+        let slot = first_offer.map_or_else(example, Ok)?;
+        let limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
+        let errors = &FieldErrors::default();
+        return Ok(Form { page: facts, shown, slot, given: Given::default(), errors, limits }.html());
+    }
+    let bookable = page.window(now).map_or_else(example, Ok)?;
+    let month = PageQuery::default().month_to_show(shown.zone, bookable, first_offer);
+    let of_month: Vec<Span> = month.span(shown.zone).into_iter().flat_map(|month| offers.starting_in(month)).collect();
+    let (day, offers, moving) = (None, of_month.as_slice(), None);
+    Ok(Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving }.html())
+}
+
+/// A time of the length of a slot, for a page that offers none.
+fn example(page: &BookingPage, now: Timestamp) -> Option<Span> {
+    Span::new(now, now + page.timetable.length()).ok()
+}
