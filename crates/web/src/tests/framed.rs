@@ -4,6 +4,7 @@ mod account;
 mod activity;
 mod agents;
 mod availability;
+mod booking_pages;
 mod calendar;
 mod feeds;
 mod first_run;
@@ -54,6 +55,7 @@ pub(super) fn pages(text: &str) -> Named {
         proposals::pages,
         calendar::pages,
         availability::pages,
+        booking_pages::pages,
         agents::pages,
         first_run::pages,
         keys::pages,

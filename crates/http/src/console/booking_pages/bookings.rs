@@ -8,7 +8,7 @@ use kalends_kernel::{FieldError, FieldErrors, Listed, Page};
 use kalends_time::{CivilDate, Timestamp, Zone};
 use kalends_web::{
     BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, Done, NO_PROBLEMS, PageBookings,
-    Paging, Place, Problems,
+    Paging, Place, Problems, date_in_range,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use super::{
         places::{BOOKING_PAGES, segment},
         shown::{page, problems, refused, shown_again},
     },
-    TO_LIST,
+    reading::TO_LIST,
 };
 use crate::{
     Service,
@@ -95,7 +95,7 @@ fn beginning(day: &str, zone: Zone) -> Result<Option<Timestamp>, FieldError> {
     if day.is_empty() {
         return Ok(None);
     }
-    let date: Option<CivilDate> = day.parse().ok();
+    let date: Option<CivilDate> = day.parse().ok().and_then(date_in_range);
     let begins = date.and_then(|date| zone.to_timestamp(date.midnight()));
     begins.map(Some).ok_or_else(|| FieldError::new("from", "must be a date from 1970 to 2099, such as 2026-11-28"))
 }

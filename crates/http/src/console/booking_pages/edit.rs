@@ -16,12 +16,9 @@ use super::{
         frame::{needs, shell},
         shown::{because_of, page, refused},
     },
-    TO_LIST, calendars,
-    given::{
-        beside_fields, changed, current, is_changed, merged, problems_of, shown_before, slug_taken, suggested, typed,
-        wanted,
-    },
-    name, to_page,
+    given::{changed, current, is_changed, merged, shown_before, suggested, typed, wanted},
+    reading::{TO_LIST, calendars, name, to_page},
+    wrong::{beside_fields, problems_of, slug_taken},
 };
 use crate::{
     Service,

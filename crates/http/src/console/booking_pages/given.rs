@@ -1,18 +1,14 @@
 //! What is typed into the form of a booking page, as requests of the API.
 
-use kalends_app::{App, Refusal};
+use kalends_app::App;
 use kalends_bookings::{
     BookingPage, BookingPagePatch, NamedElsewhere, NewBookingPage, QUESTION_ID_MAX, QUESTIONS_MAX, Question,
 };
 use kalends_kernel::{FieldError, FieldErrors};
-use kalends_web::{BookingPageGiven, OPENING_HOURS, OpeningHours, Problems, QuestionGiven};
+use kalends_web::{BookingPageGiven, OPENING_HOURS, OpeningHours, QuestionGiven};
 use kalends_wire as wire;
 
-use super::super::shown::problems;
-use crate::{
-    error::ApiError,
-    pages::{Fields, WAS, line, lines},
-};
+use crate::pages::{Fields, WAS, line, lines};
 
 /// The value of a box that is checked.
 const ON: &str = "true";
@@ -324,77 +320,90 @@ pub(super) fn changed(
     }
 }
 
-/// The refusal with each error at the name of its field in the form. The fields of lists and the options of a question
-/// have several lines, so the message says which entry is wrong.
-pub(super) fn beside_fields(refusal: Refusal) -> Refusal {
-    let Refusal::Invalid(errors) = refusal else { return refusal };
-    let mut found = FieldErrors::default();
-    errors.iter().for_each(|error| found.push(beside(error)));
-    found.into()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn beside(error: &FieldError) -> FieldError {
-    let Some((list, rest)) = error.param.split_once('[') else { return error.clone() };
-    let Some((index, below)) = rest.split_once(']') else { return error.clone() };
-    let entry = |index: &str| index.parse::<usize>().map_or(0, |index| index + 1);
-    if list != "questions" {
-        return FieldError::new(list, format!("entry {} {}", entry(index), error.message));
+    /// The form of a page, as a browser sends it.
+    fn sent(fields: &[(&str, &str)]) -> BookingPageGiven {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        typed(&Fields::read(body.finish().as_bytes()))
     }
-    match below.strip_prefix('.').map(|part| part.split_once('[').unwrap_or((part, ""))) {
-        // The form makes the identifier of the text.
-        Some(("id", _)) => FieldError::new(format!("questions[{index}].label"), error.message.clone()),
-        Some((part, "")) => FieldError::new(format!("questions[{index}].{part}"), error.message.clone()),
-        Some((part, option)) => {
-            let message = format!("entry {} {}", entry(option.trim_end_matches(']')), error.message);
-            FieldError::new(format!("questions[{index}].{part}"), message)
-        }
-        None => FieldError::new(list, format!("entry {} {}", entry(index), error.message)),
-    }
-}
 
-/// What a form that was refused shows, as [`problems`], with each problem beside its field.
-pub(super) fn problems_of(refusal: Refusal, given: &BookingPageGiven) -> Result<(Problems, ApiError), ApiError> {
-    let known = given.known();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let slug_is_taken = matches!(refusal, Refusal::SlugTaken);
-    let (mut problems, error) = problems(beside_fields(refusal), &known)?;
-    if slug_is_taken {
-        problems = slug_taken();
-    }
-    Ok((problems, error))
-}
+    const COMPLETE: [(&str, &str); 6] = [
+        ("calendar_id", "cal_x"),
+        ("title", "Intro"),
+        ("duration_minutes", "30"),
+        ("availability_constraints.mon.start", "09:00"),
+        ("availability_constraints.mon.end", "00:00"),
+        ("embed_origins", "https://a.example\r\n\r\nhttps://b.example"),
+    ];
 
-/// The problem of an address that another page has.
-pub(super) fn slug_taken() -> Problems {
-    let mut problems = Problems::default();
-    problems.add(&["slug"], "slug", "Another booking page has this end of its address. Choose another one.");
-    problems
-}
-
-/// What was typed, without what is wrong with it.
-pub(super) fn without(given: &BookingPageGiven, errors: &FieldErrors) -> BookingPageGiven {
-    let mut right = given.clone();
-    let mut questions: Vec<bool> = given.questions.iter().map(|_| true).collect();
-    for error in errors.iter() {
-        let error = beside(error);
-        let of_question = error.param.strip_prefix("questions[").and_then(|rest| rest.split_once(']'));
-        match of_question.map(|(index, _)| index.parse::<usize>()) {
-            Some(Ok(index)) => questions.iter_mut().skip(index).take(1).for_each(|stays| *stays = false),
-            _ if error.param == "questions" => questions.fill(false),
-            _ if ["calendars", "assignment"].contains(&&*error.param) => {
-                right.set("calendars", String::new());
-                right.set("assignment", String::new());
-            }
-            _ if error.param == "title" => right.set("title", "Untitled".to_owned()),
-            _ => {
-                // A day needs both of its times.
-                let day = OPENING_HOURS.into_iter().find(|hours| [hours.start, hours.end].contains(&&*error.param));
-                let names = day.map_or([&*error.param; 2], |hours| [hours.start, hours.end]);
-                names.into_iter().for_each(|name| right.set(name, String::new()));
-            }
-        }
+    #[test]
+    fn a_form_becomes_a_page() {
+        let (calendar, new, named) = wanted(&sent(&COMPLETE)).unwrap();
+        assert_eq!((&*calendar, &*new.title, new.duration_minutes, new.seats), ("cal_x", "Intro", 30, 1));
+        assert_eq!(new.details.embed_origins.len(), 2);
+        let monday = new.constraints.unwrap().mon.unwrap();
+        assert_eq!((monday.start(), monday.end()), (9 * 60, 24 * 60));
+        assert_eq!(named.team, NamedElsewhere::default().team);
     }
-    let mut stays = questions.into_iter();
-    right.questions.retain(|_| stays.next().unwrap_or(true));
-    right
+
+    #[test]
+    fn questions_without_a_text_are_left_out_and_new_ones_get_identifiers() {
+        let given = sent(&[
+            ("questions[0].id", "topic"),
+            ("questions[0].label", "Topic?"),
+            ("questions[0].type", "text"),
+            ("questions[1].label", " "),
+            ("questions[1].type", "text"),
+            ("questions[2].label", "Topic"),
+            ("questions[2].type", "select"),
+            ("questions[2].options", "A\r\n\r\nB"),
+            ("questions[2].required", "true"),
+            ("questions[3].label", "Gone"),
+            ("questions[3].type", "text"),
+            ("questions[3].remove", "true"),
+            ("questions[4].label", "何?"),
+            ("questions[4].type", "text"),
+        ]);
+        assert_eq!((given.questions.len(), given.empty), (3, 1));
+        let asked = asked(&given.questions);
+        let ids: Vec<&str> = asked.iter().map(|question| question.id.as_str()).collect();
+        assert_eq!(ids, ["topic", "topic-2", "question"]);
+        assert_eq!((asked[1].options.as_slice(), asked[1].required), (["A".to_owned(), "B".to_owned()].as_slice(), true));
+    }
+
+    #[test]
+    fn only_what_was_typed_over_is_changed() {
+        let was = sent(&COMPLETE);
+        assert!(!is_changed(&was.clone(), &was));
+        let mut given = was.clone();
+        given.set("title", "Demo".to_owned());
+        given.set("seats", String::new());
+        let (patch, named) = changed(&given, &was).unwrap();
+        assert_eq!(patch, BookingPagePatch { title: kalends_calendars::Patch::Set("Demo".into()), ..Default::default() });
+        assert_eq!(named, NamedElsewhere::default());
+        // Somebody else has changed the seats.
+        let mut now = was.clone();
+        now.set("seats", "3".to_owned());
+        now.set("title", "Talk".to_owned());
+        let shown = merged(&given, &was, &now);
+        assert_eq!((shown.get("title"), shown.get("seats")), ("Demo", "3"));
+    }
+
+    #[test]
+    fn a_team_needs_calendars_and_a_rule() {
+        let team = |calendars: &str, assignment: &str| {
+            let mut given = sent(&COMPLETE);
+            given.set("calendars", calendars.to_owned());
+            given.set("assignment", assignment.to_owned());
+            wanted(&given).map(drop).map_err(|errors| errors.first().param)
+        };
+        assert_eq!(team("", ""), Ok(()));
+        assert_eq!(team("cal_y", "collective"), Ok(()));
+        assert_eq!(team("cal_y", ""), Err("assignment".to_owned()));
+        assert_eq!(team("", "round_robin"), Err("calendars".to_owned()));
+    }
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::EMAIL_MAX;
-use kalends_app::{App, OpenPage, Refusal};
+use kalends_app::{App, Missing, OpenPage, Refusal};
 use kalends_bookings::{BookingPage, Colour, NAME_MAX, NOTES_MAX};
 use kalends_kernel::FieldErrors;
 use kalends_time::{Span, Timestamp};
@@ -13,7 +13,8 @@ use kalends_web::{
 
 use super::{
     super::{form::OwnForm, places::PREVIEW_BOOKING_PAGE, shown::reason},
-    given::{typed, wanted, without},
+    given::{typed, wanted},
+    wrong::without,
 };
 use crate::{
     Service,
@@ -117,7 +118,7 @@ async fn render(
     (is_form, reader): (bool, &Reader),
 ) -> Result<String, Refusal> {
     let (page, now) = (&open.page, app.now());
-    let missing = || Refusal::missing(kalends_app::Missing::BookingPage, "of the preview");
+    let missing = || Refusal::missing(Missing::BookingPage, "of the preview");
     let path = Path::new(PREVIEW_BOOKING_PAGE).ok_or_else(missing)?;
     let shown = DisplaySettings { zone: page.timetable.zone, reader };
     let facts = facts(page, &path, note);
