@@ -25,6 +25,7 @@ mod availability_pages;
 mod availability_rules;
 mod booking_browser;
 mod booking_days;
+mod booking_editor_pages;
 mod booking_emails_by_the_rule;
 mod booking_html;
 mod booking_pages;

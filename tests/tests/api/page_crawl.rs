@@ -72,6 +72,15 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
         "slots": [slot("10:00", "10:30")],
     });
     owner.post(PROPOSALS).json(proposal).await.expect(201);
+    let question = json!({ "id": "topic", "label": MARK, "type": "text" });
+    let page = json!({ "calendar_id": calendar, "title": MARK, "slug": "crawled", "questions": [question] });
+    owner.post("/v1/booking-pages").json(page).await.expect(201);
+    let slots = owner.get("/book/crawled/slots").await.expect(200);
+    let booking = json!({
+        "name": MARK, "email": "guest@example.com", "answers": { "topic": MARK },
+        "start": slots["slots"].as_array().unwrap().last().unwrap()["start"]
+    });
+    owner.post("/book/crawled").json(booking).await.expect(201);
 }
 
 /// The calendar leads to other dates without end, and to a form from every hour. Some of them stand for all.
@@ -121,6 +130,11 @@ async fn state(owner: &Client) -> Vec<Value> {
     for path in ["/v1/agents", "/v1/calendars", "/v1/keys", "/v1/webhooks", "/v1/auth/members", "/v1/auth/me"] {
         state.push(owner.get(path).await.expect(200).json);
     }
+    let pages = owner.get("/v1/booking-pages").await.expect(200);
+    for id in pages.column("id") {
+        state.push(owner.get(format!("/v1/booking-pages/{id}/bookings")).await.expect(200).json);
+    }
+    state.push(pages.json);
     state
 }
 
@@ -148,19 +162,18 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
         "proposals/spr_",
         "webhooks/whk_",
         "calendar/events/evt_",
-        "webhooks/whk_",
-        "calendar/events/evt_",
         "feeds/calendars/cal_",
         "feeds/subscriptions/isub_",
         "availability/cal_",
         "availability/test",
-        "keys",
-        "webhooks/whk_",
-        "calendar/events/evt_",
+        "booking-pages/bkp_",
+        "bookings/bkg_",
+    ] {
         "activity",
         "usage",
         "members",
         "export",
+    for part in [
         "orgs",
         "claims/clm_",
         "waiting",

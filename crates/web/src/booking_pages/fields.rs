@@ -1,8 +1,8 @@
 //! The fields of the form of a booking page.
 
 use kalends_bookings::{
-    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, LABEL_MAX, NOTIFY_EMAILS_MAX, OPTION_MAX, OPTIONS_MAX, ORIGIN_MAX,
-    QUESTIONS_MAX, SLUG_MAX, TITLE_MAX,
+    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, LABEL_MAX, NOTIFY_EMAILS_MAX, OPTION_MAX, OPTIONS_MAX,
+    ORIGIN_MAX, QUESTIONS_MAX, SLUG_MAX, TITLE_MAX,
 };
 use kalends_time::{Timestamp, Zone};
 
@@ -162,13 +162,7 @@ impl BookingPageGiven {
         &self.texts
     }
 
-    fn text<'a>(
-        &'a self,
-        name: &'static str,
-        label: &'static str,
-        max: usize,
-        problems: &'a Problems,
-    ) -> Field<'a> {
+    fn text<'a>(&'a self, name: &'static str, label: &'static str, max: usize, problems: &'a Problems) -> Field<'a> {
         let field = Field::text(name, label, self.get(name), max).checked(problems);
         Field { required: false, ..field }
     }
@@ -177,13 +171,7 @@ impl BookingPageGiven {
         Field { kind: "number", max: None, ..self.text(name, label, 0, problems) }
     }
 
-    fn area<'a>(
-        &'a self,
-        name: &'static str,
-        label: &'static str,
-        max: usize,
-        problems: &'a Problems,
-    ) -> Area<'a> {
+    fn area<'a>(&'a self, name: &'static str, label: &'static str, max: usize, problems: &'a Problems) -> Area<'a> {
         Area { name, label, value: self.get(name), max, problem: problems.of(name) }
     }
 

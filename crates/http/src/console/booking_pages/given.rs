@@ -56,7 +56,10 @@ fn questions_of(fields: &Fields) -> (Vec<QuestionGiven>, usize) {
 /// The questions as the API has them. A new one gets an identifier of its own, made of its words.
 fn asked(questions: &[QuestionGiven]) -> Vec<wire::Question> {
     let mut taken: Vec<String> = questions.iter().map(|question| question.id.clone()).collect();
-    let options = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let options = |text: &str| {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    };
     let question = |question: &QuestionGiven| {
         let id = if question.id.is_empty() { identifier(&question.label, &taken) } else { question.id.clone() };
         taken.push(id.clone());
@@ -372,7 +375,7 @@ mod tests {
         let asked = asked(&given.questions);
         let ids: Vec<&str> = asked.iter().map(|question| question.id.as_str()).collect();
         assert_eq!(ids, ["topic", "topic-2", "question"]);
-        assert_eq!((asked[1].options.as_slice(), asked[1].required), (["A".to_owned(), "B".to_owned()].as_slice(), true));
+        assert_eq!((asked[1].options.join(","), asked[1].required), ("A,B".to_owned(), true));
     }
 
     #[test]
@@ -383,7 +386,8 @@ mod tests {
         given.set("title", "Demo".to_owned());
         given.set("seats", String::new());
         let (patch, named) = changed(&given, &was).unwrap();
-        assert_eq!(patch, BookingPagePatch { title: kalends_calendars::Patch::Set("Demo".into()), ..Default::default() });
+        let title = kalends_calendars::Patch::Set("Demo".to_owned());
+        assert_eq!(patch, BookingPagePatch { title, ..BookingPagePatch::default() });
         assert_eq!(named, NamedElsewhere::default());
         // Somebody else has changed the seats.
         let mut now = was.clone();

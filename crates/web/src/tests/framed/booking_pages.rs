@@ -3,11 +3,11 @@
 use kalends_kernel::Page;
 use kalends_time::{Span, Timestamp};
 
-use super::{super::fixture, done, problems, shell};
+use super::{done, problems, shell};
 use crate::{
     BOOKING_FILTER_FIELDS, BookingPageDetail, BookingPageForm, BookingPageGiven, BookingPageShown, BookingPages,
     BookingShown, CANCELLATION_FIELDS, CancelBookingForm, Choice, DeleteBookingPage, DisplaySettings, Done,
-    EditedBookingPage, Form, Given, NO_PROBLEMS, NoPreview, PageBookings, Paging, Path, Picker, Place, Problems,
+    EditedBookingPage, Form, Given, Limits, NO_PROBLEMS, NoPreview, PageBookings, Paging, Path, Picker, Place, Problems,
     QuestionGiven, Reader, Shell,
 };
 
@@ -96,7 +96,8 @@ fn of_pages(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         upcoming: 0,
         ..shown
     };
-    let asks = DeleteBookingPage { shell, once: "once", page: active, version: 3, upcoming: 2, ever: 12, problem: None };
+    let (once, version) = ("once", 3);
+    let asks = DeleteBookingPage { shell, once, page: active, version, upcoming: 2, ever: 12, problem: None };
     vec![
         ("booking pages", list.html()),
         ("booking pages, none", empty.html()),
@@ -109,7 +110,8 @@ fn of_pages(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 
 fn forms(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let empty = BookingPageGiven::new(|_| String::new());
-    let mut given = BookingPageGiven::new(|name| if name == "calendar_id" { "cal_x".to_owned() } else { text.to_owned() });
+    let mut given = BookingPageGiven::new(|_| text.to_owned());
+    given.set("calendar_id", "cal_x".to_owned());
     given.questions = vec![QuestionGiven {
         id: "topic".to_owned(),
         label: text.to_owned(),
@@ -193,12 +195,27 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 
 fn previews(text: &str) -> Vec<(&'static str, String)> {
     let path = path();
-    let page = crate::Page { preview: Some(text), ..fixture::page(&path, text) };
+    let page = crate::Page {
+        path: &path,
+        title: text,
+        description: Some(text),
+        host: Some(text),
+        duration_minutes: 30,
+        zone: "Europe/Berlin".parse().unwrap(),
+        location: Some(text),
+        has_call: true,
+        accent: None,
+        embedded: false,
+        questions: &[],
+        preview: Some(text),
+    };
     let reader = &Reader::english();
     let shown = DisplaySettings { zone: page.zone, reader };
-    let (now, slot) = (at("2026-03-03T10:12:00Z"), fixture::slot("2026-03-05T09:00:00Z"));
+    let now = at("2026-03-03T10:12:00Z");
+    let slot = Span::new(at("2026-03-05T09:00:00Z"), at("2026-03-05T09:30:00Z")).unwrap();
+    let limits = Limits { name: 200, email: 320, notes: 2_000 };
     let errors = &kalends_kernel::FieldErrors::default();
-    let form = Form { page, shown, slot, given: Given::default(), errors, limits: fixture::LIMITS };
+    let form = Form { page, shown, slot, given: Given::default(), errors, limits };
     let picker = Picker {
         page,
         shown,
