@@ -1,6 +1,6 @@
 //! The console's pages about booking pages, by their forms.
 
-use kalends_e2e::{Answer, Client, Database, Server};
+use kalends_e2e::{Answer, Client, Database, Mail, Server};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
@@ -178,14 +178,15 @@ async fn a_booking_page_is_created_by_a_form(#[case] database: Database) {
     }
     let page = pages.open(&format!("{shown}?done=created")).await.says(200, "Created.");
     let address = format!("{}/book/intro-call", server.base_url());
-    for part in [&*escaped(HOSTILE), &*address, "href=\"/book/intro-call\"", "&#60;iframe src=&#34;", "Monday 09:00–24:00"] {
+    let (title, link) = (escaped(HOSTILE), "href=\"/book/intro-call\"");
+    for part in [&*title, &*address, link, "&#60;iframe src=&#34;", "Monday 09:00–24:00"] {
         assert!(page.text.contains(part), "no {part} in {}", page.text);
     }
     pages.open(LIST).await.says(200, "Work and 1 more");
     // Another page has this address.
     let fresh = pages.open(NEW).await;
     let once = hidden(&fresh.text, "once");
-    let again: Vec<_> = complete.iter().map(|(name, value)| if *name == "once" { (*name, &*once) } else { (*name, *value) }).collect();
+    let again = [&base[..1], &[("once", &*once)], &base[2..], &good, &question].concat();
     pages.send(LIST, &again).await.says(409, "id=\"slug-problem\"");
 }
 
@@ -228,7 +229,8 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
     let change = [&asked[1..], &[("description", "Mine"), ("accent_color", "#102a6b")]].concat();
     let stale = pages.send(&edit, &typed_over(&second, &change)).await;
     let stale = stale.says(412, "The booking page has changed since you opened this form.");
-    for part in ["name=\"title\" type=\"text\" value=\"Demo\"", ">\nMine</textarea>", "value=\"#102a6b\"", "value=\"3\""] {
+    let title = "name=\"title\" type=\"text\" value=\"Demo\"";
+    for part in [title, ">\nMine</textarea>", "value=\"#102a6b\"", "value=\"3\""] {
         assert!(stale.text.contains(part), "no {part} in {}", stale.text);
     }
     let third = all_hidden(&stale);
@@ -240,8 +242,7 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
 
     // A question is removed, and another one added.
     let fields = all_hidden(&pages.open(&edit).await);
-    let change =
-        [("questions[0].remove", "true"), ("questions[1].label", "Phone?"), ("questions[1].type", "phone")];
+    let change = [("questions[0].remove", "true"), ("questions[1].label", "Phone?"), ("questions[1].type", "phone")];
     let change = [&asked[1..], &change].concat();
     pages.send(&edit, &typed_over(&fields, &change)).await.leads_to(&format!("{shown}?done=saved"));
     let asked_now = &owner.get(&api).await.expect(200)["questions"];
@@ -363,12 +364,12 @@ async fn a_host_sees_and_cancels_bookings(#[case] database: Database) {
     pages.open(&list).await.says(200, "Cancelled by the host");
     pages.open(&cancel).await.says(200, "It can no longer be cancelled.");
     pages.open(&format!("{list}/bkg_01jn8r6v9ke0bt3m5qz2c7xwdh/cancel")).await.says(404, "There is no such booking");
-    let told = |mails: &[kalends_e2e::Mail]| mails.iter().filter(|mail| mail.text.contains("Ill today")).count();
+    let with_reason = |mails: &[Mail]| mails.iter().filter(|mail| mail.text.contains("Ill today")).count();
     let mut mails = server.mails();
-    while told(&mails) == 0 {
+    while with_reason(&mails) == 0 {
         mails = server.wait_for_mails(mails.len() + 1).await;
     }
-    assert_eq!(told(&mails), 1, "{mails:#?}");
+    assert_eq!(with_reason(&mails), 1, "{mails:#?}");
 }
 
 #[apply(on_both)]
@@ -395,8 +396,8 @@ async fn each_role_sees_what_it_may_do(#[case] database: Database) {
             bookings.text.contains(&cancel),
         ];
         let mut answers = Vec::new();
-        for path in [NEW, &format!("{shown}/edit"), &format!("{shown}/delete"), &cancel] {
-            answers.push(pages.open(path).await.status);
+        for path in [NEW.to_owned(), format!("{shown}/edit"), format!("{shown}/delete"), cancel.clone()] {
+            answers.push(pages.open(&path).await.status);
         }
         let fields = [("org", &*ada.org), ("calendar_id", &*calendar), ("title", "Preview")];
         answers.push(pages.send(PREVIEW, &fields).await.status);
