@@ -111,12 +111,7 @@ fn facts<'a>(page: &'a BookingPage, path: &'a Path, note: &'a str) -> Page<'a> {
 }
 
 /// The times that the page would offer now, or the form for the first of them.
-async fn render(
-    app: &App,
-    open: &OpenPage,
-    note: &str,
-    (is_form, reader): (bool, &Reader),
-) -> Result<String, Refusal> {
+async fn render(app: &App, open: &OpenPage, note: &str, (is_form, reader): (bool, &Reader)) -> Result<String, Refusal> {
     let (page, now) = (&open.page, app.now());
     let missing = || Refusal::missing(Missing::BookingPage, "of the preview");
     let path = Path::new(PREVIEW_BOOKING_PAGE).ok_or_else(missing)?;

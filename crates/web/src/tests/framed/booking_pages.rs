@@ -7,8 +7,8 @@ use super::{done, problems, shell};
 use crate::{
     BOOKING_FILTER_FIELDS, BookingPageDetail, BookingPageForm, BookingPageGiven, BookingPageShown, BookingPages,
     BookingShown, CANCELLATION_FIELDS, CancelBookingForm, Choice, DeleteBookingPage, DisplaySettings, Done,
-    EditedBookingPage, Form, Given, Limits, NO_PROBLEMS, NoPreview, PageBookings, Paging, Path, Picker, Place, Problems,
-    QuestionGiven, Reader, Shell,
+    EditedBookingPage, Form, Given, Limits, NO_PROBLEMS, NoPreview, PageBookings, Paging, Path, Picker, Place,
+    Problems, QuestionGiven, Reader, Shell,
 };
 
 const ID: &str = "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -227,9 +227,5 @@ fn previews(text: &str) -> Vec<(&'static str, String)> {
         first_offer: Some(slot),
         moving: None,
     };
-    vec![
-        ("preview", picker.html()),
-        ("preview, form", form.html()),
-        ("no preview", NoPreview { reason: text }.html()),
-    ]
+    vec![("preview", picker.html()), ("preview, form", form.html()), ("no preview", NoPreview { reason: text }.html())]
 }
