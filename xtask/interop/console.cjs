@@ -137,7 +137,7 @@ async function keyboard(page, name) {
   const usable = await page.evaluate(() => {
     const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex]')];
     const used = all.filter((one) => one.tabIndex >= 0 && !one.disabled && one.type !== 'hidden' && one.checkVisibility({ visibilityProperty: true }));
-    // Of a group of radio buttons, Tab reaches one.
+    // Tab reaches one radio button of a group.
     const groups = new Set();
     return used.filter((one) => one.type !== 'radio' || !(groups.has(one.name) || !groups.add(one.name))).length;
   });
