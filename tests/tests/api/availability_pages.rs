@@ -160,7 +160,8 @@ async fn dates_get_other_hours_by_a_form(#[case] database: Database) {
     let expected = |hours| json!([{ "date": "2099-12-24", "working_hours": hours }]);
     assert_eq!(rules(&owner, &calendar).await["overrides"], expected(Value::Null));
     // The page is old now.
-    let late = dated(&page.text, "2099-12-25", "closed");
+    let mut late = dated(&page.text, "2099-12-25", "closed");
+    late.iter_mut().filter(|(name, _)| name == "once").for_each(|(_, once)| once.clear());
     let stale = pages.send(&dates, &borrowed(&late)).await.says(412, CHANGED);
     assert!(stale.text.contains("value=\"2099-12-25\""), "what was typed stays: {}", stale.text);
     let page = pages.open(&shown).await.says(200, "Thursday, 24 December 2099");

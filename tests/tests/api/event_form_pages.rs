@@ -121,7 +121,7 @@ async fn an_event_has_attendees_and_reminders(#[case] database: Database) {
     let ada = &stored["attendees"][0];
     assert_eq!((&ada["name"], &ada["agent_id"]), (&json!("Countess"), &json!(agent)));
     // The earlier form does not undo it.
-    let stale = form.but(&[("title", "Late")]).send(&mut pages, &path).await;
+    let stale = form.but(&[("once", ""), ("title", "Late")]).send(&mut pages, &path).await;
     let stale = stale.says(412, "The event has changed since you opened this page.");
     shows(&stale, &["Countess &#60;ada@example.com&#62;</textarea>", "value=\"none\""]);
 

@@ -64,8 +64,10 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     owner.post(format!("/v1/agents/{agent}/ical-subscriptions")).json(subscription).await.expect(201);
     invite(owner, "invited@example.com", "viewer").await.expect(201);
     owner.post("/v1/auth/claim/initiate").json(json!({ "email": "claimed@example.com" })).await.expect(200);
-    let hold = json!({ "status": "hold", "hold_expires_at": in_seconds(owner, 840).await });
-    event(14, hold).await.expect(201);
+    let mut hold = event_body(MARK, &in_seconds(owner, 3_600).await, &in_seconds(owner, 5_400).await);
+    hold["status"] = json!("hold");
+    hold["hold_expires_at"] = json!(in_seconds(owner, 840).await);
+    owner.post(&events).json(hold).await.expect(201);
     let guest = owner.post("/v1/agents").json(json!({ "name": MARK, "type": "ai" })).await.expect(201).id();
     let proposal = json!({
         "title": MARK, "organizer_agent_id": agent, "participant_agent_ids": [guest], "calendar_id": calendar,

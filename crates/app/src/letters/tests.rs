@@ -216,18 +216,20 @@ fn third_party_text_is_never_a_link() {
 #[test]
 fn every_address_is_of_a_known_kind() {
     let known = [
+        "calendar.example.com",
         "calendar.example.com/book/emails/token",
         "calendar.example.com/book/slug",
         "calendar.example.com/book/slug/bookings/one/cancel",
-        "calendar.example.com/book/slug/bookings/one/event.ics",
         "calendar.example.com/book/slug/bookings/two/move",
         "calendar.example.com/replies/token",
         "calendar.example.com/rsvp/token",
         "calendar.example.com/v1/auth/claim/clm_1/revoke",
         "console.example.com",
         "console.example.com/claims/clm_1/revoke",
+        "console.example.com/forgot",
         "console.example.com/invitations",
         "console.example.com/reset",
+        "console.example.com/security",
         "console.example.com/verify",
     ];
     let mut found = BTreeSet::new();
