@@ -41,7 +41,6 @@ const IN_ANSWERS: &[&str] = &[
     "/book/*/bookings/*/event.ics",
     "/book/*/bookings/*/move",
     "/console/connect",
-    "/console/plans",
     "/ical/*",
     "/terms",
 ];
