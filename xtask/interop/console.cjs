@@ -89,7 +89,7 @@ async function furnish(base) {
     const booked = slot && await fetch(`${base}/book/${page.slug}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({ start: slot.start_time ?? slot.start, name: LONG, email: 'guest@example.com', answers: { topic: 'Engines' } }),
+      body: JSON.stringify({ start: slot.start_time ?? slot.start, name: LONG.slice(0, 200), email: 'guest@example.com', answers: { topic: 'Engines' } }),
     });
     if (!booked?.ok) problems.push(`no booking: ${booked && await booked.text()} ${JSON.stringify(free).slice(0, 200)}`);
   }
