@@ -137,11 +137,13 @@ impl Organization {
         self.limit_overrides.as_ref().map_or(Ok(limits), |overrides| limits.overridden(overrides))
     }
 
-    /// The organization on another plan. `limit_overrides` replace the plan's limits.
+    /// The organization on another plan. `limit_overrides` replace the plan's limits. An empty object replaces none, so it
+    /// is left out.
     ///
     /// # Errors
     /// [`OrganizationError::Limits`] if the limits are not valid.
     pub fn on_plan(&self, plan: Plan, limit_overrides: Option<Value>) -> Result<Self, OrganizationError> {
+        let limit_overrides = limit_overrides.filter(|limits| *limits != json!({}));
         let organization = Self { plan, limit_overrides, version: self.version.next(), ..self.clone() };
         organization.limits()?;
         Ok(organization)
@@ -210,12 +212,12 @@ impl Organization {
         Self { email: None, version: self.version.next(), ..self.clone() }
     }
 
-    /// The organization, waiting since `now`. If it is already waiting, it keeps its place.
+    /// The organization, waiting since `now`. One that is already waiting stays as it is, with its place and its version.
     #[must_use]
     pub fn waiting(&self, now: Timestamp) -> Self {
         match self.waitlist {
             Waitlist::Active => self.with_waitlist(Waitlist::Since(now)),
-            since @ Waitlist::Since(_) => self.with_waitlist(since),
+            Waitlist::Since(_) => self.clone(),
         }
     }
 

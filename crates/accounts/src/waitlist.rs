@@ -108,7 +108,7 @@ mod tests {
     fn a_waiting_organization_keeps_its_place() {
         let later = Timestamp::from_micros(1_900_000_000_000_000);
         let joined = joined();
-        assert_eq!(joined.waiting(later).waitlist, joined.waitlist);
+        assert_eq!(joined.waiting(later), joined);
         assert_eq!(joined.with_waitlist(Waitlist::Active).waiting(later).waitlist, Waitlist::Since(later));
     }
 

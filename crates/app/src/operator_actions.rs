@@ -1,19 +1,25 @@
 //! What the operator sees and does on the operator's pages. The changes are those of the operator's commands, with the
 //! same entries in the audit log of the organization.
 
-use std::sync::Arc;
+use std::{error::Error, iter::successors, sync::Arc, time::Duration};
 
 use kalends_accounts::{Allowance, Email, Organization, Taken, Waitlist};
 use kalends_kernel::{OrgId, Version};
 use kalends_notifications::ports::Backlog;
-use kalends_plans::{Limits, Plan, UsageReport};
+use kalends_plans::{Limits, LimitsError, Plan, UsageReport};
 use kalends_quotas::retry_after_seconds;
 use serde_json::Value;
 
-use crate::{App, Refusal, letters, operators, ports::MailReply};
+use crate::{
+    App, Refusal, letters, operators,
+    ports::{MailError, MailReply},
+};
 
 /// The plans that an operator can give an organization.
 pub const SETTABLE_PLANS: [Plan; 3] = [Plan::Free, Plan::Pro, Plan::Custom];
+
+/// How long a test email may take. The request that sends it ends soon after.
+const TEST_MAIL_WITHIN: Duration = Duration::from_secs(25);
 
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +37,10 @@ pub struct Activity {
 pub struct TestMail {
     /// Whether it was accepted.
     pub accepted: bool,
-    /// The reply of the mail server; `None` if there is no mail server.
+    /// The reply of the mail server, or why it did not accept the email; `None` if there is no mail server.
     pub reply: Option<MailReply>,
+    /// Everything that is known about the failure, for the operator only; empty if it was accepted.
+    pub details: String,
 }
 
 impl App {
@@ -54,14 +62,18 @@ impl App {
         operators::find(self, org).await
     }
 
-    /// What the organization has used, and the limits of which it counts. If the stored limits are not valid, the plan's
-    /// are returned, so that the operator can correct them.
+    /// What the organization has used, and its limits; or why the stored limits are not valid, so that the operator can
+    /// correct them.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn usage_for_operator(&self, organization: &Organization) -> Result<(UsageReport, Limits), Refusal> {
-        let limits = organization.limits().unwrap_or_else(|_| organization.plan.limits());
-        let report = self.usage_of(organization.id, organization.plan, limits).await?;
+    pub async fn usage_for_operator(
+        &self,
+        organization: &Organization,
+    ) -> Result<(UsageReport, Result<Limits, LimitsError>), Refusal> {
+        let limits = organization.limits();
+        let counted = limits.as_ref().copied().unwrap_or_else(|_| organization.plan.limits());
+        let report = self.usage_of(organization.id, organization.plan, counted).await?;
         Ok((report, limits))
     }
 
@@ -113,8 +125,8 @@ impl App {
         self.parts.mailer.sender()
     }
 
-    /// Sends a test email to the address, and waits until it is accepted or refused. It is not stored, and is not tried
-    /// again.
+    /// Sends a test email to the address, and waits for 25 seconds at most until it is accepted or refused. It is not
+    /// stored, and is not tried again.
     ///
     /// # Errors
     /// [`Refusal::TooMany`] for more than five in an hour, on all nodes together.
@@ -125,12 +137,42 @@ impl App {
             return Err(Refusal::TooMany { limited, retry_after });
         }
         let mail = letters::test_mail(to, &self.parts.settings.base_url);
-        match self.parts.mailer.send(mail).await {
-            Ok(reply) => Ok(TestMail { accepted: true, reply }),
+        let sent = tokio::time::timeout(TEST_MAIL_WITHIN, self.parts.mailer.send(mail)).await;
+        let sent = sent.unwrap_or_else(|late| {
+            let text = "The mail server took too long. It may have accepted the email all the same.".to_owned();
+            Err(MailError::new(late).with_reply(MailReply { code: None, text }))
+        });
+        match sent {
+            Ok(reply) => Ok(TestMail { accepted: true, reply, details: String::new() }),
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a test email could not be sent");
-                Ok(TestMail { accepted: false, reply: Some(error.reply().clone()) })
+                tracing::warn!(error = &error as &dyn Error, "a test email could not be sent");
+                let details = causes(&error);
+                Ok(TestMail { accepted: false, reply: Some(error.reply().clone()), details })
             }
         }
+    }
+}
+
+/// What caused an error, in one line. A cause whose text the error before it contains is not repeated.
+fn causes(error: &dyn Error) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for cause in successors(error.source(), |&cause| cause.source()) {
+        let text = cause.to_string();
+        if !texts.last().is_some_and(|before| before.contains(&text)) {
+            texts.push(text);
+        }
+    }
+    texts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let caused_by = |source: &'static str| causes(&MailError::new(MailError::new(source)));
+        assert_eq!(caused_by("535 no such account"), "the email was not accepted: 535 no such account");
+        assert_eq!(caused_by("the email"), "the email was not accepted");
     }
 }

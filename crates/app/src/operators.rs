@@ -123,12 +123,15 @@ pub async fn set_plan_seen(
     changed.map(drop)
 }
 
+/// Whether the organization has the plan and the limits already. Limits that are not valid are refused, even if they are
+/// stored.
 async fn is_on(app: &App, org: OrgId, plan: Plan, limits: Option<&Value>) -> Result<bool, Refusal> {
     let organization = find(app, org).await?;
-    Ok((organization.plan, organization.limit_overrides.as_ref()) == (plan, limits))
+    let wanted = organization.on_plan(plan, limits.cloned()).map_err(|error| limits_at_fault(&error))?;
+    Ok((organization.plan, organization.limit_overrides) == (wanted.plan, wanted.limit_overrides))
 }
 
-/// Puts an organization on the waiting list. If it is already waiting, it keeps its place.
+/// Puts an organization on the waiting list. One that is already waiting stays as it is.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
@@ -262,6 +265,7 @@ pub(crate) async fn find(app: &App, org: OrgId) -> Result<Organization, Refusal>
     found.ok_or_else(|| Refusal::missing(Missing::Organization, &org.to_string()))
 }
 
+/// Commits what `decide` makes of the organization. If it leaves the version, nothing changes.
 async fn change(
     app: &Arc<App>,
     org: OrgId,
@@ -271,6 +275,9 @@ async fn change(
     retry_stale(|| async {
         let seen = find(app, org).await?;
         let organization = decide(&seen)?;
+        if organization.version == seen.version {
+            return Ok(seen);
+        }
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
         app.commit_command(changes, Action::OrgUpdate, command).await?;
