@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::Limited;
 use kalends_app::{App, Missing, Refusal};
-use kalends_kernel::{ClaimId, RequestId};
+use kalends_kernel::{ClaimId, FieldError, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
     Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Problem, Prose, Reader, Revocation, RevocationState, Terms,
@@ -218,11 +218,25 @@ pub(crate) fn mailed_code(typed: &str) -> String {
 /// Begins the name of a hidden field with what a form showed in the field of that name.
 pub(crate) const WAS: &str = "was_";
 
+/// The maximum number of fields of a form. Every page has far fewer.
+const FIELDS_MAX: usize = 2_000;
+
 /// The fields of a form.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// [`Fields::read`], for the body of a form that has an effect.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for more than [`FIELDS_MAX`] fields. A part of them must have no effect.
+    pub(crate) fn of_form(body: &[u8]) -> Result<Self, ApiError> {
+        if form_urlencoded::parse(body).nth(FIELDS_MAX).is_some() {
+            return Err(FieldError::new("body", format!("must have at most {FIELDS_MAX} fields")).into());
+        }
+        Ok(Self::read(body))
+    }
+
     /// Parses the fields of a body. Invalid text is decoded as well as possible. A browser sends every line break as two
     /// characters, which become one again.
     pub(crate) fn read(body: &[u8]) -> Self {
@@ -363,6 +377,13 @@ mod tests {
     fn a_decision_about_emails_leads_back_to_no_page() {
         let request = Request::get("/book/emails/t0k").header("accept", BROWSER).body(Body::empty()).unwrap();
         assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && wanted.kind == Kind::Booking));
+    }
+
+    #[test]
+    fn a_form_with_too_many_fields_is_refused_as_a_whole() {
+        assert!(Fields::of_form("a=1&".repeat(FIELDS_MAX).as_bytes()).is_ok());
+        let refused = Fields::of_form("a=1&".repeat(FIELDS_MAX + 1).as_bytes());
+        assert!(matches!(refused, Err(ApiError::Refused(Refusal::Invalid(_)))));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Expired<'a> {
     pub org: Option<&'a str>,
     /// Whether fields that may be secrets were left out.
     pub left_out: bool,
+    /// Whether the form is one of the operator's.
+    pub of_operator: bool,
 }
 
 /// Where the form in the other tab belongs.

@@ -63,15 +63,15 @@ async fn shown_again(app: &App, operation: &Operation, request: Request) -> Opti
         return None;
     }
     let action = Path::new(request.uri().path())?;
-    let fields = Fields::read(&read_body(request.into_body()).await.ok()?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await.ok()?).ok()?;
     let (kept, left_out) = kept(&fields)?;
     let org = fields.get(ORG).parse::<OrgId>().ok().map(|org| org.to_string());
-    Some(Expired { action: &action, fields: &kept, org: org.as_deref(), left_out }.html())
+    Some(Expired { action: &action, fields: &kept, org: org.as_deref(), left_out, of_operator: false }.html())
 }
 
 /// The names and values of the fields that the page keeps, and whether it leaves any out. `None` if there is nothing to
 /// keep, or too much.
-fn kept(fields: &Fields) -> Option<(Vec<(&str, &str)>, bool)> {
+pub(super) fn kept(fields: &Fields) -> Option<(Vec<(&str, &str)>, bool)> {
     let mut kept: Vec<_> = fields.pairs().collect();
     let size: usize = kept.iter().map(|(name, value)| name.len() + value.len()).sum();
     if kept.is_empty() || kept.len() > FIELDS_MAX || size > KEPT_MAX {

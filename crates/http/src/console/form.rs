@@ -65,7 +65,7 @@ impl<S: Sync> FromRequest<S> for Sent {
         let called = request.extensions_mut().remove::<Exceeded>().map_or(Ok(called), Err);
         let invitation = opened_invitation(request.headers());
         let body = read_body(request.into_body()).await?;
-        Ok(Self { called, fields: Fields::read(&body), invitation, body })
+        Ok(Self { called, fields: Fields::of_form(&body)?, invitation, body })
     }
 }
 
@@ -91,7 +91,7 @@ impl<S: Sync> FromRequest<S> for OwnForm {
         let caller = request.extensions_mut().remove::<Actor>().ok_or(ApiError::Internal)?;
         let (parts, body) = request.into_parts();
         let body = read_body(body).await?;
-        let fields = Fields::read(&body);
+        let fields = Fields::of_form(&body)?;
         if fields.get(ORG) != caller.org().to_string() {
             return Err(ApiError::Switched);
         }
@@ -128,7 +128,7 @@ pub(super) async fn keep_token(
     request: Request,
 ) -> Result<Result<String, String>, ApiError> {
     app.admit_entrant(provenance(request.headers()))?;
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let typed = fields.get("token").trim();
     Ok(cookies(app).keep(token, &mailed_code(typed)).ok_or_else(|| typed.to_owned()))
 }

@@ -68,7 +68,7 @@ struct Joined {
 pub(super) async fn accept(app: Service, mut caller: Caller, request: Request) -> Result<Response, ApiError> {
     let Some(token) = opened_invitation(request.headers()) else { return Ok(see_other(INVITATIONS, None)) };
     let key = key_of(&token);
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     if fields.get("key") != key {
         // Another invitation was opened in between. The user sees it first.
         return Ok(see_other(JOIN, None));

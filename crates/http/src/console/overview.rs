@@ -80,7 +80,7 @@ pub(super) async fn switch(
     id: PathOf<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     match app.switch_org(&caller.0, &id.0).await {
         Ok(_) => Ok(see_other(Next::of(fields.get("next")).path(), None)),
         Err(Refusal::NotFound { .. }) => render(&app, &caller.0, StatusCode::NOT_FOUND, false, Some(LOST)).await,
@@ -90,7 +90,7 @@ pub(super) async fn switch(
 
 /// `POST /console/sign-out`. The form can name the page to which the next user continues.
 pub(super) async fn sign_out(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     app.sign_out(&caller.0).await?;
     Ok(with_cookie(to_sign_in(fields.get("next"), None), &cookies(&app).clear()))
 }

@@ -61,7 +61,7 @@ fn begun(started: &wire::SecondFactorStarted) -> SecurityState<'_> {
 
 /// `POST /console/security/start`
 pub(super) async fn start(app: Service, caller: Caller, request: Request) -> Result<Response, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let password = wire::StartSecondFactor { password: fields.get("password").to_owned() }.parse();
     match app.start_second_factor(&caller.0, password).await {
         Ok(answered) => {
@@ -141,7 +141,7 @@ struct Typed {
 }
 
 async fn code(request: Request, form: SecurityForm) -> Result<Result<Typed, FieldErrors>, ApiError> {
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let code = wire::SecondFactorCode { code: fields.get(form.field()).to_owned() }.parse();
     Ok(code.map(|code| Typed { code, key: fields.get(ONCE).to_owned() }))
 }

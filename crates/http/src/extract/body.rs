@@ -68,7 +68,15 @@ pub(crate) struct JsonBody<T>(pub T);
 /// # Errors
 /// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, if the connection broke, [`ApiError::BodyLost`].
 pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
-    Ok(Reader::new(BODY_MAX, None).read(body).await?.whole())
+    read_up_to(body, BODY_MAX).await
+}
+
+/// [`read`], for a body of at most `max` bytes.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) async fn read_up_to(body: Body, max: usize) -> Result<Bytes, ApiError> {
+    Ok(Reader::new(max, None).read(body).await?.whole())
 }
 
 /// The organization that sends a body. The entrance attaches it to requests.

@@ -17,6 +17,8 @@ pub struct OperatorMailOutcome<'a> {
     pub code: Option<u16>,
     /// The text of the reply, or why there was none; empty if there is no mail server.
     pub text: &'a str,
+    /// Everything that is known about a failure, for the operator only; empty if there is nothing more to say.
+    pub details: &'a str,
 }
 
 /// How mail is sent, and the form that sends a test email.
@@ -31,7 +33,7 @@ pub struct OperatorMail<'a> {
     pub sender: &'a str,
     /// Whether mail is only written to files.
     pub keeps_mail: bool,
-    /// The emails of this process since it started, by their outcome.
+    /// The emails from the queue that this process has dealt with since it started, by their outcome.
     pub letters: &'a [OperatorCount<'a>],
     /// The address that was typed.
     pub email: &'a str,

@@ -68,7 +68,7 @@ pub struct OperatorOrganizationPage<'a> {
     pub done: Done,
     /// The organization.
     pub organization: &'a OperatorOrganization,
-    /// How it was created, as the API names it.
+    /// What it was created through.
     pub source: &'a str,
     /// The version that the form is for.
     pub version: &'a str,

@@ -60,13 +60,14 @@ pub struct OperatorOverview<'a> {
     pub started_at: Timestamp,
     /// The current time.
     pub now: Timestamp,
-    /// The number of organizations, and of those on the waiting list. `None` if the database does not answer.
+    /// The number of organizations, and of those on the waiting list. `None` if nothing is known of them and of the
+    /// queues.
     pub organizations: Option<(u64, u64)>,
     /// The queues.
     pub queues: &'a [OperatorCount<'a>],
     /// When the oldest webhook delivery that is due fell due.
     pub oldest_due: Option<Timestamp>,
-    /// The emails of this process since it started, by their outcome.
+    /// The emails from the queue that this process has dealt with since it started, by their outcome.
     pub letters: &'a [OperatorCount<'a>],
     /// The duties of this process since it started.
     pub duties: &'a [OperatorDuty<'a>],
@@ -81,8 +82,12 @@ impl OperatorOverview<'_> {
         lasted(self.now - self.started_at)
     }
 
-    fn late(&self) -> Option<String> {
-        self.oldest_due.map(|due| lasted(self.now - due))
+    fn oldest_text(&self) -> String {
+        match self.oldest_due {
+            _ if self.organizations.is_none() => "unknown".to_owned(),
+            Some(due) => format!("due for {}", lasted(self.now - due)),
+            None => "none".to_owned(),
+        }
     }
 
     fn seen(&self) -> String {

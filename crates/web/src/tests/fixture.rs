@@ -286,7 +286,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         SignIn { next: Next::Connect, email: text, problem, ended, providers: &providers, may_sign_up: true }.html()
     };
     let kept = [("org", "org_x"), (text, text)];
-    let expired = Expired { action: &path, fields: &kept, org: Some("org_x"), left_out: false };
+    let expired = Expired { action: &path, fields: &kept, org: Some("org_x"), left_out: false, of_operator: false };
     let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
     let wrong: Vec<_> =
         ["email", "name", "org_name", "password"].map(|field| (field.to_owned(), text.to_owned())).into();
@@ -384,6 +384,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-in, wrong", sign_in(Some(text))),
         ("session ended", expired.html()),
         ("session ended, without a password", Expired { org: None, left_out: true, ..expired }.html()),
+        ("session ended, operator's", Expired { org: None, of_operator: true, ..expired }.html()),
         ("sign-in, code", code(None)),
         ("sign-in, wrong code", code(Some(text))),
         ("security, off", security(SecurityState::Off, None)),

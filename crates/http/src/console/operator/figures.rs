@@ -27,7 +27,7 @@ impl Figures {
         duties.into_iter().map(|(name, (runs, failed))| OperatorDuty { name, runs, failed }).collect()
     }
 
-    /// The emails to people outside the organizations, by their outcome.
+    /// The emails from the queue, by their outcome.
     pub(super) fn letters(&self) -> Vec<OperatorCount<'_>> {
         let titled = |(labels, count)| {
             let title = match label(labels, "outcome")? {

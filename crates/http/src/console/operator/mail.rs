@@ -28,6 +28,7 @@ fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, 
         accepted: sent.accepted,
         code: sent.reply.as_ref().and_then(|reply| reply.code),
         text: sent.reply.as_ref().map_or("", |reply| reply.text.as_str()),
+        details: &sent.details,
     });
     let figures = Figures::read();
     let shown = OperatorMail {

@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use kalends_accounts::Organization;
+use kalends_accounts::{Organization, SignUpSource};
 use kalends_app::{App, Missing, Refusal, SETTABLE_PLANS};
 use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_plans::{Limits, Metric, Plan, UsageReport};
@@ -35,6 +35,9 @@ const CHANGED: &str = "The organization has changed since you opened this page. 
                        again to change it.";
 /// The field of the page from which an organization is admitted.
 const FROM: &str = "from";
+
+/// The identifier in the address of a form. It counts only after the session was checked.
+type Id = Result<PathOf<String>, ApiError>;
 
 /// What the address of the page says.
 #[derive(Debug, Default, Deserialize)]
@@ -83,26 +86,42 @@ async fn render(
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let (report, in_force) = app.usage_for_operator(organization).await?;
-    let limits = limits(organization.plan, &report, &in_force);
+    let invalid = in_force.as_ref().err().map(|error| format!("The stored limits are not valid: {error}."));
+    let limits = limits(organization.plan, &report, &in_force.unwrap_or_else(|_| organization.plan.limits()));
     let stored = organization.limit_overrides.as_ref().map(Value::to_string).unwrap_or_default();
     let current = OperatorPlanGiven { plan: organization.plan.as_str(), limits: &stored };
+    let mut problems = problems.clone();
+    if let Some(invalid) = invalid.filter(|_| sent.is_none()) {
+        problems.add(&PLAN_FIELDS, "limits", &invalid);
+    }
     let Sent { given, version } =
         sent.unwrap_or_else(|| Sent { given: current, version: organization.version.0.to_string() });
     let shown = OperatorOrganizationPage {
         shell: &operator.shell(OperatorPlace::Organizations),
         done,
         organization: &shown(organization),
-        source: organization.source.as_str(),
+        source: through(organization.source),
         version: &version,
         limits: &limits,
         plans: &choices(organization.plan),
         given,
-        problems,
+        problems: &problems,
     };
     Ok(shown.html())
 }
 
-/// Everything that a plan limits, with the use, the limit of the plan and the limit in force.
+/// What an organization was created through.
+const fn through(source: SignUpSource) -> &'static str {
+    match source {
+        SignUpSource::Agent => "the sign-up of an agent",
+        SignUpSource::Waitlist => "the waiting list",
+        SignUpSource::Operator => "a command of the operator",
+        SignUpSource::Console => "the sign-up in the console",
+    }
+}
+
+/// Everything that a plan limits, with the use, the limit of the plan and the limit in force. Stored limits that are not
+/// valid have no effect on what is shown.
 fn limits(plan: Plan, report: &UsageReport, in_force: &Limits) -> Vec<OperatorLimit<'static>> {
     let of_plan = plan.limits();
     let metric = |metric: Metric| OperatorLimit {
@@ -130,8 +149,8 @@ fn choices(current: Plan) -> Vec<Choice<'static>> {
 }
 
 /// `POST /console/operator/organizations/{id}`
-pub(super) async fn set_plan(app: Service, id: PathOf<String>, form: OperatorForm) -> Result<Response, ApiError> {
-    let organization = match find(&app, &id.0).await {
+pub(super) async fn set_plan(app: Service, id: Id, form: OperatorForm) -> Result<Response, ApiError> {
+    let organization = match find(&app, &id?.0).await {
         Ok(organization) => organization,
         Err(refusal) => return refused(refusal, TO_LIST),
     };
@@ -188,12 +207,13 @@ async fn again(
 }
 
 /// `POST /console/operator/organizations/{id}/activate`
-pub(super) async fn activate(app: Service, id: PathOf<String>, form: OperatorForm) -> Result<Response, ApiError> {
+pub(super) async fn activate(app: Service, id: Id, form: OperatorForm) -> Result<Response, ApiError> {
+    let id = id?.0;
     let to = match form.fields.get(FROM) {
         "waiting" => OPERATOR_WAITING.to_owned(),
-        _ => format!("{OPERATOR_ORGANIZATIONS}/{}", id.0),
+        _ => format!("{OPERATOR_ORGANIZATIONS}/{id}"),
     };
-    match admit(&app, &id.0).await {
+    match admit(&app, &id).await {
         Ok(()) => Ok(see_other(&format!("{to}?done=admitted"), None)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
@@ -204,9 +224,10 @@ async fn admit(app: &Arc<App>, id: &str) -> Result<(), Refusal> {
 }
 
 /// `POST /console/operator/organizations/{id}/waitlist`
-pub(super) async fn waitlist(app: Service, id: PathOf<String>, _form: OperatorForm) -> Result<Response, ApiError> {
-    match stop(&app, &id.0).await {
-        Ok(()) => Ok(see_other(&format!("{OPERATOR_ORGANIZATIONS}/{}?done=stopped", id.0), None)),
+pub(super) async fn waitlist(app: Service, id: Id, _form: OperatorForm) -> Result<Response, ApiError> {
+    let id = id?.0;
+    match stop(&app, &id).await {
+        Ok(()) => Ok(see_other(&format!("{OPERATOR_ORGANIZATIONS}/{id}?done=stopped"), None)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }
@@ -245,6 +266,13 @@ mod tests {
         #[case] expected: Option<(Plan, Option<Value>)>,
     ) {
         assert_eq!(wanted(OperatorPlanGiven { plan, limits }, current).ok(), expected);
+    }
+
+    #[test]
+    fn every_source_has_words_for_people() {
+        for source in SignUpSource::ALL {
+            assert!(through(source).contains(' '), "{source:?}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use kalends_kernel::Page;
 use kalends_time::Timestamp;
 use kalends_web::{Done, OperatorOrganization, OperatorOrganizations, OperatorPlace, OperatorWaiting, Paging};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::{
     super::{
@@ -117,7 +118,7 @@ pub(super) fn shown(organization: &Organization) -> OperatorOrganization {
         name: organization.name.as_str().to_owned(),
         email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
         plan: organization.plan.as_str(),
-        has_own_limits: organization.limit_overrides.is_some(),
+        has_own_limits: organization.limit_overrides.as_ref().is_some_and(|limits| *limits != json!({})),
         test: organization.test,
         waiting_since: waiting_since(organization),
         created_at: organization.created_at,

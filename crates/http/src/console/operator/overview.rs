@@ -1,24 +1,52 @@
 //! The state of the server.
 
-use std::sync::Arc;
+use std::{error::Error, sync::Arc, time::Duration};
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::App;
+use kalends_app::{Activity, App};
 use kalends_web::{OperatorCount, OperatorOverview, OperatorPlace};
+use tokio::time::timeout;
 
 use super::{super::shown::page, figures::Figures, session::Operator};
 use crate::Service;
+
+/// How long the figures may take. The request ends later, so that the page is shown without them.
+const FIGURES_WITHIN: Duration = Duration::from_secs(10);
 
 /// `GET /console/operator`
 pub(super) async fn show(app: Service, operator: Operator) -> Response {
     page(StatusCode::OK, render(&app, &operator).await)
 }
 
+/// How much there is on the server; `None` if the database does not say so in time.
+async fn activity(app: &Arc<App>) -> Option<Activity> {
+    match timeout(FIGURES_WITHIN, app.activity_of_server()).await {
+        Ok(Ok(activity)) => Some(activity),
+        Ok(Err(refusal)) => {
+            tracing::error!(error = &refusal as &dyn Error, "the figures of the operator's page cannot be read");
+            None
+        }
+        Err(late) => {
+            tracing::error!(error = &late as &dyn Error, "the figures of the operator's page take too long");
+            None
+        }
+    }
+}
+
+/// Whether the database answers, and takes writes.
+async fn is_ready(app: &App) -> bool {
+    let ready = app.ready().await;
+    if let Err(refusal) = &ready {
+        tracing::error!(error = refusal as &dyn Error, "the database is not ready");
+    }
+    ready.is_ok()
+}
+
 /// The page. It is shown even if the database does not answer.
 async fn render(app: &Arc<App>, operator: &Operator) -> String {
-    let is_ready = app.ready().await.is_ok();
-    let activity = if is_ready { app.activity_of_server().await.ok() } else { None };
+    let is_ready = is_ready(app).await;
+    let activity = activity(app).await;
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let webhooks = activity.map(|activity| activity.webhooks).unwrap_or_default();
     // Nothing is known of the queues if the database does not answer.

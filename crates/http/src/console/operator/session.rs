@@ -6,22 +6,23 @@ use axum::{
     extract::{FromRequest, FromRequestParts, Request},
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, StatusCode, header, request::Parts};
+use http::{HeaderMap, StatusCode, header, request::Parts, uri::PathAndQuery};
 use kalends_accounts::operator_cookie;
 use kalends_app::{App, Refusal};
 use kalends_time::Timestamp;
-use kalends_web::{OperatorPlace, OperatorShell, OperatorSignIn, Path};
+use kalends_web::{Expired, Href, OperatorPlace, OperatorShell, OperatorSignIn, Path};
 
 use super::super::{
+    expired::kept,
     places::OPERATOR,
     shown::{because_of, page, wait},
 };
 use crate::{
     Service,
     error::ApiError,
-    extract::read_body,
+    extract::read_up_to,
     known::Arrival,
-    pages::Fields,
+    pages::{Fields, is_form},
     provenance::provenance,
     reply::{cookies, see_other},
 };
@@ -29,6 +30,12 @@ use crate::{
 const WRONG: &str = "This is not the token.";
 /// Longer than any path of these pages.
 const PATH_MAX: usize = 200;
+/// The maximum length of an address to which signing in leads, in bytes.
+const ADDRESS_MAX: usize = 600;
+/// The maximum size of the form that signs in, in bytes. It contains the token and such an address.
+const SIGN_IN_MAX: usize = 4 << 10;
+/// The maximum size of any other form of these pages, in bytes. The largest one contains limits as JSON.
+const FORM_MAX: usize = 64 << 10;
 
 /// A page that the operator opens, who is signed in.
 pub(super) struct Operator {
@@ -46,7 +53,8 @@ impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = SignedOut;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, SignedOut> {
-        session(app, &parts.headers).ok_or_else(|| SignedOut::from(parts.uri.path()))
+        let address = parts.uri.path_and_query().map_or(OPERATOR, PathAndQuery::as_str);
+        session(app, &parts.headers).ok_or_else(|| SignedOut::at(address))
     }
 }
 
@@ -60,10 +68,12 @@ impl FromRequest<Arc<App>> for OperatorForm {
     type Rejection = Unaccepted;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Unaccepted> {
-        let operator = session(app, request.headers()).ok_or_else(|| SignedOut::from(request.uri().path()))?;
+        let Some(operator) = session(app, request.headers()) else {
+            return Err(Unaccepted::SignedOut(SignedOut::of_form(app, request).await));
+        };
         app.admit_operator_form(provenance(request.headers())).map_err(ApiError::from)?;
-        let body = read_body(request.into_body()).await?;
-        Ok(Self { operator, fields: Fields::read(&body) })
+        let body = read_up_to(request.into_body(), FORM_MAX).await?;
+        Ok(Self { operator, fields: Fields::of_form(&body)? })
     }
 }
 
@@ -74,22 +84,49 @@ fn session(app: &App, headers: &HeaderMap) -> Option<Operator> {
     Some(Operator { ends_at })
 }
 
-/// The operator is not signed in. The page on which they sign in leads back to this path.
-pub(super) struct SignedOut(String);
+/// The page for somebody who is not signed in as the operator.
+pub(super) struct SignedOut {
+    status: StatusCode,
+    text: String,
+}
 
-impl From<&str> for SignedOut {
-    fn from(path: &str) -> Self {
-        Self(path.to_owned())
+impl SignedOut {
+    /// The page on which the operator signs in. It leads back to this address.
+    fn at(address: &str) -> Self {
+        let next = next(address);
+        // The first page is where everybody signs in, so nothing is wrong there.
+        let needed = path_of(next) != OPERATOR;
+        let status = if needed { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
+        Self { status, text: OperatorSignIn { next, needed, problem: None }.html() }
     }
+
+    /// The answer to a form. If the form comes from a page of this server, the page keeps what was sent, to be sent
+    /// again.
+    async fn of_form(app: &App, request: Request) -> Self {
+        let path = request.uri().path().to_owned();
+        match form_again(app, request).await {
+            Some(text) => Self { status: StatusCode::UNAUTHORIZED, text },
+            None => Self::at(&path),
+        }
+    }
+}
+
+/// The page with the form that was sent, if it may be shown and contains anything.
+async fn form_again(app: &App, request: Request) -> Option<String> {
+    let is_own = app.admit_operator_form(provenance(request.headers())).is_ok();
+    if !is_own || !is_form(request.headers()) {
+        return None;
+    }
+    let action = Path::new(request.uri().path())?;
+    let body = read_up_to(request.into_body(), FORM_MAX).await.ok()?;
+    let fields = Fields::of_form(&body).ok()?;
+    let (kept, left_out) = kept(&fields)?;
+    Some(Expired { action: &action, fields: &kept, org: None, left_out, of_operator: true }.html())
 }
 
 impl IntoResponse for SignedOut {
     fn into_response(self) -> Response {
-        let next = next(&self.0);
-        // The first page is where everybody signs in, so nothing is wrong there.
-        let needed = next != OPERATOR;
-        let status = if needed { StatusCode::UNAUTHORIZED } else { StatusCode::OK };
-        page(status, OperatorSignIn { next, needed, problem: None }.html())
+        page(self.status, self.text)
     }
 }
 
@@ -97,12 +134,6 @@ impl IntoResponse for SignedOut {
 pub(super) enum Unaccepted {
     SignedOut(SignedOut),
     Refused(ApiError),
-}
-
-impl From<SignedOut> for Unaccepted {
-    fn from(signed_out: SignedOut) -> Self {
-        Self::SignedOut(signed_out)
-    }
 }
 
 impl From<ApiError> for Unaccepted {
@@ -120,11 +151,20 @@ impl IntoResponse for Unaccepted {
     }
 }
 
-/// The path, if it is one of these pages. Otherwise, the path of the first one.
-fn next(path: &str) -> &str {
+/// The path of an address.
+fn path_of(address: &str) -> &str {
+    address.split_once('?').map_or(address, |(path, _)| path)
+}
+
+/// The address, if it is one of these pages, without a query that is too long. Otherwise, the path of the first one.
+fn next(address: &str) -> &str {
+    let path = path_of(address);
     let below = path.strip_prefix(OPERATOR);
     let is_page = below.is_some_and(|below| below.is_empty() || below.starts_with('/'));
-    if is_page && path.len() <= PATH_MAX && Path::new(path).is_some() { path } else { OPERATOR }
+    if !is_page || path.len() > PATH_MAX || Path::new(path).is_none() {
+        return OPERATOR;
+    }
+    if address.len() <= ADDRESS_MAX && Href::new(address).is_some() { address } else { path }
 }
 
 /// `POST /console/operator`
@@ -133,7 +173,7 @@ pub(super) async fn sign_in(app: Service, request: Request) -> Result<Response, 
     app.admit_entrant(provenance(request.headers()))?;
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
     let paced = app.pace_operator(arrival.ip).await;
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_up_to(request.into_body(), SIGN_IN_MAX).await?)?;
     let next = next(fields.get("next"));
     let again =
         |status, problem: &str| page(status, OperatorSignIn { next, needed: false, problem: Some(problem) }.html());
@@ -176,7 +216,18 @@ mod tests {
     #[case("/console/operator/\r\nx: y", false)]
     #[case("/console/operator/\\evil.example", false)]
     #[case("", false)]
+    #[case("/console/operator?x=1", true)]
+    #[case("/console/operator/organizations?q=a%20b&offset=50", true)]
+    #[case("/console?next=/console/operator", false)]
     fn a_sign_in_leads_to_these_pages_only(#[case] path: &str, #[case] is_kept: bool) {
         assert_eq!(next(path), if is_kept { path } else { OPERATOR });
+    }
+
+    #[test]
+    fn a_query_that_is_too_long_or_no_query_is_left_out() {
+        let path = "/console/operator/organizations";
+        for query in ["x".repeat(ADDRESS_MAX), "q=\r\nx: y".to_owned(), "q=\\".to_owned()] {
+            assert_eq!(next(&format!("{path}?{query}")), path);
+        }
     }
 }

@@ -81,7 +81,7 @@ async fn book_by_form(
     request: Request,
 ) -> Result<Response, ApiError> {
     let body = read_body(request.into_body()).await?;
-    let fields = Fields::read(&body);
+    let fields = Fields::of_form(&body)?;
     let page = app.open_page(slug).await?.page;
     let answer = book_on(app, called, &page, reader, &fields).await;
     // A site that shows the page also shows why nothing was booked.

@@ -67,7 +67,7 @@ async fn move_by_form(
     request: Request,
 ) -> Result<Response, ApiError> {
     let reader = &reader(request.uri().query(), request.headers());
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let seen = app.booking(slug, token).await?;
     let shown = display_settings(&seen.page, fields.get("tz").parse().ok(), reader);
     let before = match still_to_come(&seen, app.now()) {

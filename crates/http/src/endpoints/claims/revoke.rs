@@ -46,7 +46,7 @@ pub(crate) async fn revoke(
         return Ok(Changed(app.revoke_claim(&called.0, &id.0, &body.0.parse()?).await?).into_response());
     }
     let claim: ClaimId = id.0.parse().map_err(|_| ApiError::NoRoute)?;
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let typed = fields.get("revocation_token").trim();
     let wrong = RevocationState::Asks { wrong: Some(typed) };
     let Ok(token) = (wire::RevokeClaim { revocation_token: mailed_code(typed) }).parse() else {

@@ -40,7 +40,7 @@ pub(crate) async fn verify_email(app: Service, called: Anonymous, request: Reque
         let body = JsonBody::<wire::VerifyEmail>::from_request(request, &()).await?;
         return Ok(Changed(app.verify_email(&called.0, &body.0.parse()?).await?).into_response());
     }
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let typed = fields.get("token").trim();
     let wrong = VerificationState::Asks { wrong: Some(typed) };
     let Ok(token) = (wire::VerifyEmail { token: mailed_code(typed) }).parse() else {

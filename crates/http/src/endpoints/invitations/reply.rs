@@ -61,7 +61,7 @@ async fn reply_by_form(
 ) -> Result<Response, ApiError> {
     let reader = &reader(request.uri().query(), request.headers());
     let zone = page_query(request.uri().query()).zone;
-    let fields = Fields::read(&read_body(request.into_body()).await?);
+    let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     // Browsers send line breaks as two characters.
     let given = fields.get("note").to_owned();
     let note = Some(given.clone()).filter(|note| !note.is_empty());

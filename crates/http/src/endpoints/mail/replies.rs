@@ -69,7 +69,7 @@ pub(crate) async fn answer(
 ) -> Result<Response, ApiError> {
     if is_form(request.headers()) {
         let reader = reader(request.uri().query(), request.headers());
-        let fields = Fields::read(&read_body(request.into_body()).await?);
+        let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
         let (agrees, state) = match fields.get("agrees") {
             "true" => (true, RepliesState::Agreed),
             "false" => (false, RepliesState::Stopped),

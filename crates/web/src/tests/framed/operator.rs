@@ -72,6 +72,7 @@ fn server(text: &str) -> Named {
         duties: &[],
         ..busy
     };
+    let read_only = OperatorOverview { is_ready: false, ..busy };
     let set = OperatorSetting { name: text, value: text, source: text };
     let settings = [set, OperatorSetting { source: "default", ..set }];
     let configuration = OperatorConfiguration { shell: &shell(OperatorPlace::Configuration), settings: &settings };
@@ -79,6 +80,8 @@ fn server(text: &str) -> Named {
     vec![
         ("operator", busy.html()),
         ("operator, database down", down.html()),
+        ("operator, database read-only", read_only.html()),
+        ("operator, no figures", OperatorOverview { is_ready: true, ..down }.html()),
         ("operator's configuration", configuration.html()),
         ("operator's configuration, defaults", untouched.html()),
     ]
@@ -156,8 +159,8 @@ fn mail(text: &str) -> Named {
         problems: &NO_PROBLEMS,
     };
     let sent = OperatorMail { keeps_mail: false, letters: &counts, email: text, ..kept };
-    let outcome = |accepted, code| Some(OperatorMailOutcome { accepted, code, text });
-    let silent = Some(OperatorMailOutcome { accepted: true, code: None, text: "" });
+    let outcome = |accepted, code| Some(OperatorMailOutcome { accepted, code, text, details: text });
+    let silent = Some(OperatorMailOutcome { accepted: true, code: None, text: "", details: "" });
     vec![
         ("operator's mail", kept.html()),
         ("operator's mail, written", OperatorMail { outcome: silent, ..kept }.html()),
