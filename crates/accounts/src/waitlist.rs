@@ -86,6 +86,7 @@ pub fn joined_again(known: &Organization) -> Result<&Organization, JoinError> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
 
@@ -102,6 +103,14 @@ mod tests {
         let joined = joined();
         assert_eq!((joined.name.as_str(), joined.plan, joined.source), ("ada", Plan::Pro, SignUpSource::Waitlist));
         assert_eq!(joined.waitlist, Waitlist::Since(joined.created_at));
+    }
+
+    #[test]
+    fn an_empty_object_limits_nothing() {
+        let on = |limits| joined().on_plan(Plan::Pro, limits).unwrap().limit_overrides;
+        assert_eq!(on(Some(json!({}))), None);
+        assert_eq!(on(Some(json!({ "agents": null }))), Some(json!({ "agents": null })));
+        assert!(joined().on_plan(Plan::Pro, Some(json!([]))).is_err());
     }
 
     #[test]

@@ -4,9 +4,9 @@
 use std::{error::Error, iter::successors, sync::Arc, time::Duration};
 
 use kalends_accounts::{Allowance, Email, Organization, Taken, Waitlist};
-use kalends_kernel::{OrgId, Version};
+use kalends_kernel::{OrgId, StoreError, Version};
 use kalends_notifications::ports::Backlog;
-use kalends_plans::{Limits, LimitsError, Plan, UsageReport};
+use kalends_plans::{Limits, Plan, UsageReport};
 use kalends_quotas::retry_after_seconds;
 use serde_json::Value;
 
@@ -62,18 +62,16 @@ impl App {
         operators::find(self, org).await
     }
 
-    /// What the organization has used, and its limits; or why the stored limits are not valid, so that the operator can
-    /// correct them.
+    /// What the organization has used, and its limits.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn usage_for_operator(
-        &self,
-        organization: &Organization,
-    ) -> Result<(UsageReport, Result<Limits, LimitsError>), Refusal> {
-        let limits = organization.limits();
-        let counted = limits.as_ref().copied().unwrap_or_else(|_| organization.plan.limits());
-        let report = self.usage_of(organization.id, organization.plan, counted).await?;
+    pub async fn usage_for_operator(&self, organization: &Organization) -> Result<(UsageReport, Limits), Refusal> {
+        // A store returns no organization with other limits.
+        let limits = organization
+            .limits()
+            .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error))?;
+        let report = self.usage_of(organization.id, organization.plan, limits).await?;
         Ok((report, limits))
     }
 
@@ -158,7 +156,7 @@ fn causes(error: &dyn Error) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cause in successors(error.source(), |&cause| cause.source()) {
         let text = cause.to_string();
-        if !texts.last().is_some_and(|before| before.contains(&text)) {
+        if texts.last().is_none_or(|before| !before.contains(&text)) {
             texts.push(text);
         }
     }

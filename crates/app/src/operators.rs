@@ -123,8 +123,7 @@ pub async fn set_plan_seen(
     changed.map(drop)
 }
 
-/// Whether the organization has the plan and the limits already. Limits that are not valid are refused, even if they are
-/// stored.
+/// Whether the organization has the plan and the limits already. Limits that are not valid are refused.
 async fn is_on(app: &App, org: OrgId, plan: Plan, limits: Option<&Value>) -> Result<bool, Refusal> {
     let organization = find(app, org).await?;
     let wanted = organization.on_plan(plan, limits.cloned()).map_err(|error| limits_at_fault(&error))?;

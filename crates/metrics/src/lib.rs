@@ -132,7 +132,7 @@ metrics! {
     WEBHOOK_DELIVERIES_PENDING: IntGauge = "kalends_webhook_deliveries_pending";
     /// Time since the oldest webhook delivery fell due.
     WEBHOOK_OLDEST_DUE_SECONDS: Gauge = "kalends_webhook_oldest_due_seconds";
-    /// Emails to people outside the organization, by outcome.
+    /// Emails from the queue, by outcome.
     LETTERS: IntCounterVec = "kalends_letters_total" ["outcome"];
     /// Syncs of iCal subscriptions, by outcome.
     ICAL_SYNCS: IntCounterVec = "kalends_ical_syncs_total" ["outcome"];
@@ -168,7 +168,7 @@ mod tests {
         DUTY_LATENESS.with_label_values(&["timers"]).observe(70.0);
         let text = text().unwrap();
         for line in [
-            "# HELP kalends_letters_total Emails to people outside the organization, by outcome.",
+            "# HELP kalends_letters_total Emails from the queue, by outcome.",
             "# TYPE kalends_letters_total counter",
             "kalends_letters_total{outcome=\"sent\"} 2",
             "kalends_http_request_seconds_bucket{operation=\"getEvent\",le=\"0.0025\"} 0",

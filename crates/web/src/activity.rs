@@ -190,8 +190,8 @@ impl Activity<'_> {
     }
 
     fn day<'b>(&'b self, name: &'static str, label: &'static str, value: &'b str) -> Field<'b> {
-        let (kind, autocomplete, problem) = ("date", "off", self.problems.of(name));
-        Field { name, label, kind, value, max: None, autocomplete, required: false, problem, focus: false }
+        let field = Field::text(name, label, value, 0).checked(self.problems);
+        Field { kind: "date", max: None, required: false, ..field }
     }
 
     fn newest(&self) -> String {

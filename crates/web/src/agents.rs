@@ -107,7 +107,7 @@ impl<'a> AgentGiven<'a> {
 
     fn description(&self, problems: &'a Problems) -> Area<'a> {
         let (name, label) = ("description", "Description");
-        Area { name, label, value: self.description, max: DESCRIPTION, problem: problems.of(name) }
+        Area { name, label, value: self.description, max: DESCRIPTION, problem: problems.of(name), hint: None }
     }
 
     fn kind(&self, problems: &'a Problems) -> Select<'a> {

@@ -185,8 +185,8 @@ impl SignUp<'_> {
 
     fn fields(&self) -> [Field<'_>; 4] {
         let text = |name, label, value, max, autocomplete, required| {
-            let problem = self.problem_of(name);
-            Field { name, label, kind: "text", value, max: Some(max), autocomplete, required, problem, focus: false }
+            let field = Field::text(name, label, value, max);
+            Field { autocomplete, required, problem: self.problem_of(name), ..field }
         };
         let mut fields = [
             Field::email(&self.given.email, self.problem_of("email")),

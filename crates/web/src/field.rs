@@ -23,6 +23,8 @@ pub(crate) struct Field<'a> {
     pub problem: Option<&'a str>,
     /// Whether it gets the focus when the page opens, as the first field to correct does.
     pub focus: bool,
+    /// What to know before it is filled in.
+    pub hint: Option<&'static str>,
 }
 
 /// The maximum length of an address, in characters.
@@ -40,7 +42,8 @@ impl<'a> Field<'a> {
     /// A field with a text of at most `max` characters that a browser does not fill in.
     pub(crate) fn text(name: &'static str, label: &'static str, value: &'a str, max: usize) -> Self {
         let (kind, autocomplete) = ("text", "off");
-        Self { name, label, kind, value, max: Some(max), autocomplete, required: true, problem: None, focus: false }
+        let (problem, hint) = (None, None);
+        Self { name, label, kind, value, max: Some(max), autocomplete, required: true, problem, focus: false, hint }
     }
 
     /// The same field with its problem, if it has one.
@@ -51,13 +54,15 @@ impl<'a> Field<'a> {
     /// The field of an email address.
     pub(crate) const fn email(value: &'a str, problem: Option<&'a str>) -> Self {
         let (name, label, kind, autocomplete) = ("email", "Email", "email", "username");
-        Self { name, label, kind, value, max: Some(EMAIL), autocomplete, required: true, problem, focus: false }
+        let (max, hint) = (Some(EMAIL), None);
+        Self { name, label, kind, value, max, autocomplete, required: true, problem, focus: false, hint }
     }
 
     /// The field of a password that a user chooses.
     pub(crate) const fn new_password(label: &'static str, problem: Option<&'a str>) -> Self {
         let (name, kind, autocomplete) = ("password", "password", "new-password");
-        Self { name, label, kind, value: "", max: None, autocomplete, required: true, problem, focus: false }
+        let (max, hint) = (None, None);
+        Self { name, label, kind, value: "", max, autocomplete, required: true, problem, focus: false, hint }
     }
 
     /// The field of a code of the second factor. A recovery code has letters, so no numeric keyboard is asked for.
@@ -72,8 +77,22 @@ impl<'a> Field<'a> {
             required: true,
             problem,
             focus: problem.is_some(),
+            hint: None,
         }
     }
+
+    /// The identifiers of the elements that describe it.
+    pub(crate) fn described(&self) -> Option<String> {
+        described(self.name, self.hint, self.problem)
+    }
+}
+
+/// The identifiers of the elements that describe a field: its hint and its problem.
+fn described(name: &str, hint: Option<&str>, problem: Option<&str>) -> Option<String> {
+    let parts = [(hint, "hint"), (problem, "problem")];
+    let present: Vec<_> =
+        parts.into_iter().filter(|(text, _)| text.is_some()).map(|(_, end)| format!("{name}-{end}")).collect();
+    (!present.is_empty()).then(|| present.join(" "))
 }
 
 /// A choice among options.
@@ -113,6 +132,15 @@ pub(crate) struct Area<'a> {
     pub max: usize,
     /// What is wrong with it.
     pub problem: Option<&'a str>,
+    /// What to know before it is filled in.
+    pub hint: Option<&'static str>,
+}
+
+impl Area<'_> {
+    /// The identifiers of the elements that describe it.
+    pub(crate) fn described(&self) -> Option<String> {
+        described(self.name, self.hint, self.problem)
+    }
 }
 
 /// The field for the code from a link. A script fills it in from the address of the page.
@@ -146,5 +174,21 @@ impl<'a> CodeField<'a> {
         let (label, help) =
             ("Code from the link", "The part after # in the address that you received, or the whole address.");
         Self { label, help, ..Self::new("token", wrong, problem) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(None, None, None)]
+    #[case(Some("x"), None, Some("limits-hint"))]
+    #[case(None, Some("y"), Some("limits-problem"))]
+    #[case(Some("x"), Some("y"), Some("limits-hint limits-problem"))]
+    fn fields_are_described(#[case] hint: Option<&str>, #[case] problem: Option<&str>, #[case] expected: Option<&str>) {
+        assert_eq!(described("limits", hint, problem).as_deref(), expected);
     }
 }

@@ -90,7 +90,7 @@ impl<'a> ProposalPage<'a> {
 
     fn message(&self) -> Area<'a> {
         let (name, label) = ("message", "Message to the organizer");
-        Area { name, label, value: self.given.message, max: MESSAGE, problem: self.problems.of(name) }
+        Area { name, label, value: self.given.message, max: MESSAGE, problem: self.problems.of(name), hint: None }
     }
 
     fn slot_problem(&self) -> Option<&'a str> {

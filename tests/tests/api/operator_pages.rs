@@ -52,7 +52,18 @@ async fn only_the_token_opens_the_pages(#[case] database: Database) {
         asks_for_the_token(seen, 401);
     }
     let form = format!("{ORGANIZATIONS}/{}", org.id);
-    asks_for_the_token(pages.send(&form, &[("plan", "pro")]).await, 401);
+    let kept = pages.send(&form, &[("plan", "pro"), ("limits", HOSTILE)]).await.says(401, "Your session has ended");
+    assert!(kept.text.contains(&format!("action=\"{form}\"")) && hidden(&kept.text, "plan") == "pro", "{}", kept.text);
+    assert!(kept.text.contains("href=\"/console/operator\" target"), "{}", kept.text);
+    // A form of another site is not shown, and neither is a form without fields.
+    let foreign = "https://elsewhere.example";
+    asks_for_the_token(pages.send_from(foreign, &form, &[("plan", "pro")]).await, 401);
+    asks_for_the_token(pages.send(&format!("{form}/waitlist"), &[]).await, 401);
+    asks_for_the_token(pages.send(&format!("{ORGANIZATIONS}/%FF/waitlist"), &[]).await, 401);
+    // The sign-in leads back to the address with its query, and reads no more than it needs.
+    let search = format!("{ORGANIZATIONS}?q=a%20b");
+    assert_eq!(hidden(&pages.open(&search).await.says(401, "Admin token").text, "next"), search);
+    assert_eq!(enter(&mut pages, &"x".repeat(2_000), "").await.status, 413);
     for wrong in ["", "the-operator-s-own-tokem", &org.key, &format!("{TOKEN}{TOKEN}")] {
         let seen = enter(&mut pages, wrong, "").await.says(401, "This is not the token.");
         assert!(seen.text.contains("<title>Error: "), "{}", seen.text);
@@ -60,7 +71,6 @@ async fn only_the_token_opens_the_pages(#[case] database: Database) {
     }
 
     // Another site can neither sign its visitor in, nor use the operator's session.
-    let foreign = "https://elsewhere.example";
     let fields = [("token", TOKEN)];
     assert_eq!(pages.send_from(foreign, START, &fields).await.status, 403);
     let entered = enter(&mut pages, TOKEN, CONFIGURATION).await.leads_to(CONFIGURATION);
@@ -188,6 +198,12 @@ async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
 
     let done = format!("{path}?done=saved");
     let limits = "{\"agents\":1,\"rate_per_second\":null}";
+    let mut crowded = vec![("plan", "pro"), ("version", version.as_str())];
+    crowded.resize(2_002, ("x", ""));
+    assert_eq!(pages.send(&path, &crowded).await.status, 400, "a part of it has no effect");
+    // The organization has the plan already, but not with these limits.
+    send(&mut pages, "free", "{\"agents\":-1}", &version).await.says(400, "whole number");
+    send(&mut pages, "free", "{}", &version).await.leads_to(&done);
     send(&mut pages, "pro", limits, &version).await.leads_to(&done);
     // The API sees it at once. The same form again, as by a double click, is not refused.
     assert_eq!(api.get("/v1/agents").await.expect(200).header("x-service-plan"), "pro");
@@ -246,9 +262,12 @@ async fn organizations_are_admitted_from_the_waiting_list(#[case] database: Data
     // An organization can be stopped, and admitted again.
     let org = server.org("pro").await;
     let (api, path) = (server.api(&org), format!("{ORGANIZATIONS}/{}", org.id));
-    pages.send(&format!("{path}/waitlist"), &[]).await.leads_to(&format!("{path}?done=stopped"));
+    for _ in 0..2 {
+        pages.send(&format!("{path}/waitlist"), &[]).await.leads_to(&format!("{path}?done=stopped"));
+    }
     api.get("/v1/agents").await.refused(403, "account_waitlisted");
-    pages.open(&path).await.says(200, "Admit it");
+    let waits = pages.open(&path).await.says(200, "its keys work at once.");
+    assert!(waits.text.contains("Admit it") && waits.text.contains("a command of the operator"), "{}", waits.text);
     pages.send(&format!("{path}/activate"), &[]).await.leads_to(&format!("{path}?done=admitted"));
     api.get("/v1/agents").await.expect(200);
     let log = api.get("/v1/audit-log?action=org.update").await.expect(200);
@@ -305,6 +324,7 @@ async fn the_configuration_is_shown_without_secrets(#[case] database: Database) 
     // The mail server does not answer.
     let failed = pages.send(MAIL, &[("email", "ada@example.com")]).await.says(200, "The test email was not accepted.");
     assert!(failed.text.contains("<title>Error: ") && !failed.text.contains("hunter2"), "{}", failed.text);
+    assert!(failed.text.contains("<dt>Details</dt>"), "{}", failed.text);
 }
 
 /// Every address on the pages leads to a page.

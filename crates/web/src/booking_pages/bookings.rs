@@ -144,7 +144,7 @@ pub struct CancelBookingForm<'a> {
 impl CancelBookingForm<'_> {
     fn reason_field(&self) -> Area<'_> {
         let (name, label) = ("reason", "Reason, which the guest reads");
-        Area { name, label, value: self.reason, max: REASON_MAX, problem: self.problems.of(name) }
+        Area { name, label, value: self.reason, max: REASON_MAX, problem: self.problems.of(name), hint: None }
     }
 }
 

@@ -172,7 +172,7 @@ impl BookingPageGiven {
     }
 
     fn area<'a>(&'a self, name: &'static str, label: &'static str, max: usize, problems: &'a Problems) -> Area<'a> {
-        Area { name, label, value: self.get(name), max, problem: problems.of(name) }
+        Area { name, label, value: self.get(name), max, problem: problems.of(name), hint: None }
     }
 
     pub(crate) fn title<'a>(&'a self, problems: &'a Problems) -> Field<'a> {

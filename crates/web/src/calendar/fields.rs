@@ -40,6 +40,10 @@ const DESCRIPTION: usize = 20_000;
 /// The names and addresses of an event take at most 32,768 bytes. The rest is what the form adds to 200 of them.
 const ATTENDEES: usize = 36_000;
 const REMINDERS: usize = 100;
+/// How attendees are written.
+const HOW_TO_NAME_ATTENDEES: &str = "One attendee per line: an address, or a name and the address, such as Ada \
+                                     Lovelace <ada@example.com>. End the line with (optional) if somebody does not \
+                                     have to be there.";
 
 const STATUSES: [Choice<'static>; 2] = [
     Choice { value: "confirmed", title: "Confirmed" },
@@ -135,7 +139,8 @@ impl<'a> EventGiven<'a> {
 
     pub(crate) fn list_of_attendees(&self, problems: &'a Problems) -> Area<'a> {
         let (name, label) = ("attendees", "Attendees");
-        Area { name, label, value: self.attendees, max: ATTENDEES, problem: problems.of(name) }
+        let (problem, hint) = (problems.of(name), Some(HOW_TO_NAME_ATTENDEES));
+        Area { name, label, value: self.attendees, max: ATTENDEES, problem, hint }
     }
 
     pub(crate) fn minutes_of_reminders(&self, problems: &'a Problems) -> Field<'a> {
@@ -160,7 +165,7 @@ impl<'a> EventGiven<'a> {
 
     pub(crate) fn description(&self, problems: &'a Problems) -> Area<'a> {
         let (name, label) = ("description", "Description");
-        Area { name, label, value: self.description, max: DESCRIPTION, problem: problems.of(name) }
+        Area { name, label, value: self.description, max: DESCRIPTION, problem: problems.of(name), hint: None }
     }
 
     pub(crate) fn conflicts(&self, problems: &'a Problems) -> Select<'a> {

@@ -8,6 +8,10 @@ use crate::{english::in_english, field::Field, problems::Problems};
 /// The fields of the form that sends a test email.
 pub const TEST_MAIL_FIELDS: [&str; 1] = ["email"];
 
+/// What to know about a test email.
+const ABOUT_TESTS: &str = "At most five an hour. If you reload the answer, another one is sent. An email that the mail \
+                           server accepts can still be lost later.";
+
 /// What became of a test email.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperatorMailOutcome<'a> {
@@ -45,7 +49,8 @@ pub struct OperatorMail<'a> {
 
 impl OperatorMail<'_> {
     fn fields(&self) -> [Field<'_>; 1] {
-        [Field { autocomplete: "email", ..Field::email(self.email, self.problems.of("email")) }]
+        let field = Field::email(self.email, self.problems.of("email"));
+        [Field { autocomplete: "email", hint: Some(ABOUT_TESTS), ..field }]
     }
 
     fn is_refused(&self) -> bool {

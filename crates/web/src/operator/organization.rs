@@ -15,6 +15,10 @@ use crate::{
 pub const PLAN_FIELDS: [&str; 2] = ["plan", "limits"];
 /// The maximum length of the limits, in characters.
 const LIMITS: usize = 4_000;
+/// How limits are written.
+const HOW_TO_LIMIT: &str = "An object with the names from the table, such as {\"agents\": 10, \"events\": null}. null \
+                            is no limit. A name that is left out has the limit of the plan. An empty field removes all \
+                            limits of its own.";
 
 /// What an organization has used of one thing, and how much it may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +95,8 @@ impl OperatorOrganizationPage<'_> {
 
     fn limits_field(&self) -> Area<'_> {
         let (name, label) = ("limits", "Limits of its own, as JSON");
-        Area { name, label, value: self.given.limits, max: LIMITS, problem: self.problems.of(name) }
+        let (problem, hint) = (self.problems.of(name), Some(HOW_TO_LIMIT));
+        Area { name, label, value: self.given.limits, max: LIMITS, problem, hint }
     }
 }
 

@@ -86,14 +86,9 @@ async fn render(
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let (report, in_force) = app.usage_for_operator(organization).await?;
-    let invalid = in_force.as_ref().err().map(|error| format!("The stored limits are not valid: {error}."));
-    let limits = limits(organization.plan, &report, &in_force.unwrap_or_else(|_| organization.plan.limits()));
+    let limits = limits(organization.plan, &report, &in_force);
     let stored = organization.limit_overrides.as_ref().map(Value::to_string).unwrap_or_default();
     let current = OperatorPlanGiven { plan: organization.plan.as_str(), limits: &stored };
-    let mut problems = problems.clone();
-    if let Some(invalid) = invalid.filter(|_| sent.is_none()) {
-        problems.add(&PLAN_FIELDS, "limits", &invalid);
-    }
     let Sent { given, version } =
         sent.unwrap_or_else(|| Sent { given: current, version: organization.version.0.to_string() });
     let shown = OperatorOrganizationPage {
@@ -105,7 +100,7 @@ async fn render(
         limits: &limits,
         plans: &choices(organization.plan),
         given,
-        problems: &problems,
+        problems,
     };
     Ok(shown.html())
 }
@@ -120,8 +115,7 @@ const fn through(source: SignUpSource) -> &'static str {
     }
 }
 
-/// Everything that a plan limits, with the use, the limit of the plan and the limit in force. Stored limits that are not
-/// valid have no effect on what is shown.
+/// Everything that a plan limits, with the use, the limit of the plan and the limit in force.
 fn limits(plan: Plan, report: &UsageReport, in_force: &Limits) -> Vec<OperatorLimit<'static>> {
     let of_plan = plan.limits();
     let metric = |metric: Metric| OperatorLimit {
