@@ -2,8 +2,9 @@
 (() => {
   'use strict';
   const grid = document.getElementById('grid');
+  if (!grid) return;
   // On a narrow screen, days are lists, which need no grid. The style sheet has the same width.
-  if (!grid || !matchMedia('(min-width: 48rem)').matches) return;
+  const wide = matchMedia('(min-width: 48rem)');
   const ITEMS = '.slot a, .event';
   const BY = { ArrowUp: -1, ArrowDown: 1 };
   const WAY = { ArrowLeft: -1, ArrowRight: 1 };
@@ -36,7 +37,7 @@
   grid.addEventListener('keydown', (event) => {
     const { key } = event;
     const item = event.target.closest(ITEMS);
-    if (!item || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!wide.matches || !item || event.ctrlKey || event.altKey || event.metaKey) return;
     const link = document.querySelector(`.views [rel="${{ PageUp: 'prev', PageDown: 'next' }[key]}"]`);
     if (key in BY || key in WAY || key === 'Home' || key === 'End') {
       next(item, key)?.focus();
@@ -54,11 +55,15 @@
 
   // A row of the grid is a day, in the order of the page, so that screen readers name the day.
   const roles = { row: 'section', rowheader: 'h3', presentation: 'ol, .rows', gridcell: 'li, .note, .more, .add' };
-  for (const [role, css] of Object.entries(roles)) all(css).forEach((part) => part.setAttribute('role', role));
-  grid.setAttribute('role', 'grid');
-  grid.setAttribute('aria-labelledby', 'shown');
-  grid.setAttribute('aria-describedby', 'keys');
-  document.getElementById('keys').hidden = false;
+  const about = { role: 'grid', 'aria-labelledby': 'shown', 'aria-describedby': 'keys' };
+  function arrange() {
+    const set = (part, name, value) => (wide.matches ? part.setAttribute(name, value) : part.removeAttribute(name));
+    for (const [role, css] of Object.entries(roles)) all(css).forEach((part) => set(part, 'role', role));
+    for (const [name, value] of Object.entries(about)) set(grid, name, value);
+    document.getElementById('keys').hidden = !wide.matches;
+  }
+  wide.addEventListener('change', arrange);
+  arrange();
 
   // Tab reaches one hour, and the arrows the others. It reaches every event, except for those without a page.
   for (const item of all('.slot a, p.event')) item.tabIndex = -1;

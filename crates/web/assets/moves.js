@@ -3,9 +3,11 @@
 (() => {
   'use strict';
   const grid = document.getElementById('grid');
+  if (!grid) return;
   // On a narrow screen, days are lists. The style sheet has the same width.
-  if (!grid || !matchMedia('(min-width: 48rem)').matches) return;
-  const [STEP, ROW] = [15 * 60_000, 30 * 60_000];
+  const wide = matchMedia('(min-width: 48rem)');
+  const [STEP, ROW, DAY] = [15 * 60_000, 30 * 60_000, 24 * 60 * 60_000];
+  const LOST = 'The connection was lost. Reload the page to see whether the event has changed.';
   // How long a finger rests until it drags, in milliseconds, and how far other pointers move, in pixels.
   const [REST, FAR] = [450, 6];
   const BY = { ArrowUp: -STEP, ArrowDown: STEP };
@@ -27,7 +29,7 @@
   // The server says when a day begins and how many rows it has: not every day has 24 hours.
   const columns = [...grid.querySelectorAll('.hours[data-begin]')].map((list) => {
     const [begin, rows] = [Date.parse(list.dataset.begin), Number(list.dataset.rows)];
-    const name = list.closest('section').querySelector('h3').textContent;
+    const name = list.closest('section').querySelector('h3 .name').textContent;
     return { list, name, begin, rows, end: begin + rows * ROW };
   });
   const columnOf = (at) => columns.find((column) => column.begin <= at && at < column.end);
@@ -43,10 +45,15 @@
     const { key } = event;
     const item = event.target.closest('#grid [data-id]');
     const kind = { m: 'move', r: 'resize' }[key?.toLowerCase()];
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!wide.matches || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (which.open) {
+      // Who still holds the Enter that opened the question has not answered it.
+      if (event.repeat && key === 'Enter') event.preventDefault();
+      return;
+    }
     if (change) {
-      // Tab leaves, which cancels. While the question is open, it has the keys.
-      if (key === 'Tab' || which.open) return;
+      // Other keys do what they always do. Those that take the focus elsewhere, such as Tab, cancel.
+      if (!(key in BY || key in WAY || key === 'Enter' || key === 'Escape')) return;
       if (key === 'Escape' && !change.sent) cancel();
       else if (!press && !change.sent) steer(key);
     } else if (item && kind) {
@@ -61,7 +68,8 @@
   // The time on the shown day before or after at which clocks show the same.
   function onDay(at, way) {
     const own = columnOf(at);
-    const other = own && columns[columns.indexOf(own) + way];
+    if (!own) return at + way * DAY; // It begins before the shown days.
+    const other = columns[columns.indexOf(own) + way];
     if (!other) return NaN;
     for (let found = other.begin + ((at - own.begin) % STEP); found < other.end; found += STEP) {
       if (clock(found) === clock(at)) return found;
@@ -77,7 +85,7 @@
     const by = BY[key] ?? onDay(from, WAY[key]) - from;
     if (moves) from += by;
     to += by;
-    if (!columnOf(from) && !columnOf(to - 1)) return say('No other day is shown.');
+    if (!columns.some((column) => from < column.end && to > column.begin)) return say('No other day is shown.');
     if (to <= from) return say('An event ends after it begins.');
     draw(from, to);
     change.ghosts[0]?.scrollIntoView({ block: 'nearest' });
@@ -139,6 +147,7 @@
       scope = which.returnValue;
     }
     if (!scope) return cancel();
+    say('Saving…');
     let answer;
     try {
       answer = await fetch(`/v1/events/${item.dataset.id}${scope === 'this' ? '' : `?scope=${scope}`}`, {
@@ -146,15 +155,18 @@
         headers: { 'Content-Type': 'application/json', 'If-Match': `"${item.dataset.version}"` },
         // A new start moves the event, and a new end changes its length.
         body: JSON.stringify(kind === 'resize' ? { end_time: new Date(to) } : { start_time: new Date(from) }),
+        signal: AbortSignal.timeout(15_000),
       });
     } catch {
-      return refuse('The connection was lost. Reload the page to see whether the event has changed.');
+      return refuse(LOST);
     }
+    // The server may have saved it.
+    if (answer.status >= 500) return refuse(LOST);
     const known = await answer.json().catch(() => ({}));
     if (answer.ok) return again({ id: known.id, from, said: `Saved: ${words(from, to)}` });
     refuse({
       401: 'Your session has ended. Reload the page to sign in.',
-      404: 'There is no such event any more.',
+      404: 'There is no such event any more, or you have switched to another organization.',
       412: 'The event has changed since this page was loaded, so it stays where it was.',
     }[answer.status] ?? `The event stays where it was: ${known.error?.message ?? answer.status}`);
   }
@@ -162,6 +174,7 @@
   function refuse(text) {
     const { item } = change;
     end();
+    say('');
     item.querySelector('a').focus();
     refused.querySelector('p').textContent = text;
     refused.hidden = false;
@@ -207,15 +220,17 @@
     let [from, to] = press.times;
     const column = kind === 'create' ? press.column : under(x);
     const at = timeAt(column, y);
+    // A time that is no multiple of a quarter keeps its minutes.
+    const by = Math.round((at - press.at) / STEP) * STEP;
     if (kind === 'create') {
       from = Math.floor(Math.min(press.at, at) / STEP) * STEP;
       to = Math.max(Math.ceil(Math.max(press.at, at) / STEP) * STEP, from + STEP);
     } else if (kind === 'resize') {
-      to = Math.max(Math.round(at / STEP) * STEP, from + STEP);
+      to = Math.max(to + by, from + STEP);
     } else {
-      let moved = Math.round((from + at - press.at) / STEP) * STEP;
+      let moved = from + by;
       // What begins on a day keeps beginning on the day under the pointer.
-      if (from >= press.column.begin) moved = Math.max(moved, column.begin);
+      if (from >= press.column.begin) moved = Math.min(Math.max(moved, column.begin), column.end - STEP);
       to += moved - from;
       from = moved;
     }
@@ -225,7 +240,7 @@
   on('pointerdown', (event) => {
     dragged = false;
     const item = event.target.closest('.hours > [data-id], .hours > .slot');
-    if (!item || event.button || !event.isPrimary || change) return;
+    if (!wide.matches || !item || event.button || !event.isPrimary || change) return;
     // The lower edge of an event is drawn over its link.
     const edge = event.target === item && 'ends' in item.dataset;
     press = { pointer: event.pointerId, item, edge, x: event.pageX, y: event.pageY };
@@ -233,6 +248,8 @@
   });
   on('pointermove', (event) => {
     if (event.pointerId !== press?.pointer || change?.sent) return;
+    // The button was let go where the page did not see it.
+    if (!event.buttons) return change ? cancel() : release();
     if (!change) {
       if (Math.hypot(event.pageX - press.x, event.pageY - press.y) < FAR) return;
       if (press.timer) return release(); // A finger that moves at once scrolls.
@@ -247,8 +264,11 @@
     const { item, edge } = press;
     if (change?.kind === 'create') {
       const address = new URL(item.querySelector('a').href);
-      address.searchParams.set('start', civil(change.from));
-      address.searchParams.set('end', civil(change.to));
+      // Clocks show an hour twice in autumn, so the form gets the times themselves too.
+      for (const [name, at] of [['start', change.from], ['end', change.to]]) {
+        address.searchParams.set(name, civil(at));
+        address.searchParams.set(`${name}_at`, new Date(at).toISOString());
+      }
       end();
       location.assign(address);
     } else if (change) {
@@ -272,5 +292,11 @@
 
   refused.querySelector('button').addEventListener('click', () => again({}));
   which.addEventListener('click', (event) => event.target.matches('button') && which.close(event.target.value));
-  grid.classList.add('live');
+
+  function live() {
+    if (change && !change.sent) cancel();
+    grid.classList.toggle('live', wide.matches);
+  }
+  wide.addEventListener('change', live);
+  live();
 })();

@@ -14,10 +14,8 @@ use super::{
     seen::{DaySeen, Entry, Movable, Slot},
     style::{COLUMNS_MAX, classes},
 };
-use crate::link::with;
+use crate::{link::with, time::short_date};
 
-/// The address of the form that creates an event.
-pub(crate) const NEW_EVENT: &str = "/console/calendar/new";
 /// The largest number of events side by side on a day of a week. More would be too narrow to be read.
 const COLUMNS_OF_WEEK: usize = 2;
 /// The events of a day that a month shows.
@@ -26,14 +24,16 @@ const ENTRIES_OF_MONTH: usize = 3;
 const ENTRIES_OF_LIST: usize = 50;
 /// The events that a week or a day shows above the hours of a day.
 const STRIP_MAX: usize = 20;
+/// The days of the week, from Monday on, where there is little space.
+const SHORT: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// What all days of a page have in common.
 pub(crate) struct Days<'a> {
     pub viewed: &'a Viewed,
     /// In the order in which a list shows them.
     pub events: Vec<&'a EventInView>,
-    /// The calendar on which the user may create events.
-    pub creates_on: Option<&'a str>,
+    /// Whether the user may create events on one of the calendars.
+    pub may_create: bool,
     /// Whether the user may move events.
     pub may_move: bool,
     pub now: Timestamp,
@@ -61,6 +61,7 @@ impl Days<'_> {
         let mut seen = DaySeen {
             date,
             name,
+            short: self.short_name(date),
             href: self.viewed.href(View::Day, date),
             is_today: zone.to_civil(self.now).date == date,
             is_outside: !self.viewed.has(date),
@@ -83,7 +84,7 @@ impl Days<'_> {
         seen.note = day.change();
         seen.rows = day.rows();
         seen.begin = Some(day.span.start());
-        seen.new_href = self.new_event("date", &date, date);
+        seen.new_href = self.new_event(&[("date", &date)], date);
         let mut parts = self.events.iter().filter_map(|event| Some((*event, part(event, &day)?)));
         match view {
             View::Week | View::Day => {
@@ -102,20 +103,34 @@ impl Days<'_> {
         seen
     }
 
+    /// The name of a day at the head of a column. The first one and the first of a month say the month.
+    fn short_name(&self, date: CivilDate) -> Option<String> {
+        if ![View::Week, View::Month].contains(&self.viewed.view) {
+            return None;
+        }
+        let weekday = SHORT.get(usize::from(date.weekday()))?;
+        let (_, _, day) = date.year_month_day();
+        let says_month = day == 1 || self.viewed.dates().next() == Some(date);
+        Some(if says_month { format!("{weekday} {}", short_date(date)) } else { format!("{weekday} {day}") })
+    }
+
     /// The address of the form of a new event at that time, if the user may create one.
-    fn new_event(&self, name: &str, time: &dyn Display, date: CivilDate) -> Option<String> {
-        let (calendar, zone) = (self.creates_on?, self.viewed.zone.name());
-        date_in_range(date)?;
-        Some(with(NEW_EVENT, &[("cal", &calendar), ("tz", &zone), (name, time)]))
+    fn new_event(&self, time: &[(&str, &dyn Display)], date: CivilDate) -> Option<String> {
+        date_in_range(date).filter(|_| self.may_create).map(|_| self.viewed.new_event(time))
     }
 
     /// The hours of a day, each with the address of the form of a new event.
     fn slots(&self, day: &Day) -> Vec<Slot> {
         let zone = self.viewed.zone;
         let slot = |(rows, at)| {
-            let href = self.new_event("start", &clock_text(at, zone), day.date)?;
-            let place = classes(&Place { index: 0, rows, column: 0, columns: 1 });
-            Some(Slot { place, href, clock: clock(at, zone) })
+            let (start, place) = (clock_text(at, zone), classes(&Place { index: 0, rows, column: 0, columns: 1 }));
+            // Of a time that clocks show twice, the form means the first, unless it knows better.
+            if zone.to_timestamp(zone.to_civil(at)) == Some(at) {
+                let href = self.new_event(&[("start", &start)], day.date)?;
+                return Some(Slot { place, href, clock: clock(at, zone) });
+            }
+            let href = self.new_event(&[("start", &start), ("start_at", &at)], day.date)?;
+            Some(Slot { place, href, clock: format!("{}, the second time", clock(at, zone)) })
         };
         day.cells().into_iter().filter_map(slot).collect()
     }
@@ -150,6 +165,14 @@ impl Days<'_> {
         }
     }
 
+    /// The address of the page of an event, which leads back to the same calendars.
+    fn page_of(&self, id: &str) -> String {
+        let zone = self.viewed.zone.name();
+        let own: [(&str, &dyn Display); 1] = [("tz", &zone)];
+        let parameters: Vec<_> = own.into_iter().chain(self.viewed.cals()).collect();
+        with(&format!("/console/calendar/events/{id}"), &parameters)
+    }
+
     fn movable(&self, event: &EventInView, day: &Day) -> Option<Movable> {
         (self.may_move && event.is_movable()).then(|| Movable {
             id: event.id.clone(),
@@ -167,10 +190,10 @@ impl Days<'_> {
         Entry {
             place,
             class: event.class(),
-            href: (!event.id.is_empty())
-                .then(|| with(&format!("/console/calendar/events/{}", event.id), &[("tz", &zone.name())])),
+            href: (!event.id.is_empty()).then(|| self.page_of(&event.id)),
             day: Translator::english().day(day.date),
             clock: clocks(event, day.span, zone),
+            begin: begin(event, day.span, zone),
             second: second.filter(|_| event.dates.is_none()).map(|second| {
                 let (from, to) = (clock(event.span.start(), second), clock(event.span.end(), second));
                 format!("{from}–{to} in {}", second.name().replace('_', " "))
@@ -182,6 +205,12 @@ impl Days<'_> {
             movable: None,
         }
     }
+}
+
+/// The first time of an event on a day.
+fn begin(event: &EventInView, day: Span, zone: Zone) -> String {
+    let start = event.span.start();
+    if event.dates.is_some() || start < day.start() { clocks(event, day, zone) } else { clock(start, zone) }
 }
 
 /// The part of an event on a day. Whole days are those of the event's calendar, whatever zone is shown.
@@ -228,21 +257,22 @@ mod tests {
     }
 
     fn seen(view: View, date: &str, zone: &str, events: &[EventInView]) -> Vec<DaySeen> {
-        seen_by(Some("cal_1"), true, view, date, zone, events)
+        seen_by(true, true, view, date, zone, events)
     }
 
     fn seen_by(
-        creates_on: Option<&str>,
+        may_create: bool,
         may_move: bool,
         view: View,
         date: &str,
         zone: &str,
         events: &[EventInView],
     ) -> Vec<DaySeen> {
+        let calendars = vec!["cal_1".to_owned(), "cal_2".to_owned()];
         let viewed =
-            Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars: vec![] };
+            Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars };
         let now = "2026-03-04T12:00:00Z".parse().unwrap();
-        Days { viewed: &viewed, events: events.iter().collect(), creates_on, may_move, now }.seen()
+        Days { viewed: &viewed, events: events.iter().collect(), may_create, may_move, now }.seen()
     }
 
     /// The events of each day, with the times that it shows.
@@ -357,15 +387,36 @@ mod tests {
         assert_eq!(day.slots.len(), count);
         let slot = day.slots.iter().find(|slot| slot.clock == clock).unwrap();
         assert_eq!(slot.place, place);
-        assert_eq!(slot.href, format!("/console/calendar/new?cal=cal_1&tz=Europe/Berlin&start={start}"));
-        let form = format!("/console/calendar/new?cal=cal_1&tz=Europe/Berlin&date={date}");
-        assert_eq!(day.new_href.as_deref(), Some(&*form));
+        let form = "/console/calendar/new?cal=cal_1&cal=cal_2&tz=Europe/Berlin";
+        assert_eq!(slot.href, format!("{form}&start={start}"));
+        assert_eq!(day.new_href, Some(format!("{form}&date={date}")));
+    }
+
+    #[test]
+    fn an_hour_that_the_clocks_show_twice_is_told_apart() {
+        let day = &seen(View::Day, "2026-10-25", "Europe/Berlin", &[])[0];
+        let twice: Vec<&Slot> = day.slots.iter().filter(|slot| slot.href.contains("start=2026-10-25T02:00")).collect();
+        let clocks: Vec<&str> = twice.iter().map(|slot| slot.clock.as_str()).collect();
+        assert_eq!(clocks, ["02:00", "02:00, the second time"]);
+        assert!(!twice[0].href.contains("start_at"), "{}", twice[0].href);
+        assert!(twice[1].href.ends_with("&start_at=2026-10-25T01:00:00Z"), "{}", twice[1].href);
+    }
+
+    #[rstest]
+    #[case(View::Week, "2026-09-30", &["Mon 28 Sep", "Tue 29", "Wed 30", "Thu 1 Oct", "Fri 2", "Sat 3", "Sun 4"])]
+    #[case(View::Month, "2026-10-05", &["Mon 28 Sep", "Tue 29", "Wed 30", "Thu 1 Oct", "Fri 2", "Sat 3", "Sun 4"])]
+    #[case(View::List, "2026-09-30", &[])]
+    fn columns_have_short_names(#[case] view: View, #[case] date: &str, #[case] names: &[&str]) {
+        let days = seen(view, date, "UTC", &[]);
+        let shown: Vec<&str> = days.iter().take(7).filter_map(|day| day.short.as_deref()).collect();
+        assert_eq!(shown, names);
+        assert!(days.iter().any(|day| day.name == "Wednesday 30 September"));
     }
 
     #[test]
     fn days_without_a_form_lead_to_none() {
         for days in [
-            seen_by(None, true, View::Week, "2026-03-02", "UTC", &[]),
+            seen_by(false, true, View::Week, "2026-03-02", "UTC", &[]),
             seen(View::Month, "2099-12-24", "UTC", &[]).split_off(32),
             seen(View::Week, "2011-12-30", "Pacific/Apia", &[]).drain(4..5).collect(),
         ] {
@@ -400,7 +451,7 @@ mod tests {
             "2026-03-04T22:00:00Z 1 false true",
         ];
         assert_eq!(moved(&seen(View::Week, "2026-03-04", "UTC", &events)), expected);
-        let viewers = seen_by(None, false, View::Week, "2026-03-04", "UTC", &events);
+        let viewers = seen_by(false, false, View::Week, "2026-03-04", "UTC", &events);
         assert_eq!(moved(&viewers), Vec::<String>::new());
     }
 }

@@ -7,7 +7,7 @@ use kalends_i18n::Translator;
 use kalends_time::{CivilDate, Timestamp};
 
 use super::{
-    entry::{Days, NEW_EVENT},
+    entry::Days,
     event::EventInView,
     range::{View, Viewed},
     seen::DaySeen,
@@ -123,8 +123,8 @@ impl CalendarPage<'_> {
     fn shape(&self) -> Shape<'_> {
         let Self { shell, done, viewed, calendars, may_change, now, .. } = *self;
         let chosen = calendars.iter().find(|calendar| calendar.is_chosen).map(|calendar| calendar.id.as_str());
-        let creates_on = chosen.filter(|_| self.may_create);
-        let days = Days { viewed, events: self.in_order(), creates_on, may_move: may_change, now }.seen();
+        let may_create = self.may_create && chosen.is_some();
+        let days = Days { viewed, events: self.in_order(), may_create, may_move: may_change, now }.seen();
         let about = |path: &str| {
             let (zone, calendar) = (viewed.zone.name(), chosen.unwrap_or_default());
             let parameters: [(&str, &dyn Display); 3] = [("cal", &calendar), ("tz", &zone), ("date", &viewed.date)];
@@ -137,7 +137,7 @@ impl CalendarPage<'_> {
             zone: zone_label(viewed.zone, self.at()),
             views: View::ALL.map(|view| self.view(view)).into(),
             steps: self.steps(),
-            new_event: creates_on.map(|_| about(NEW_EVENT)),
+            new_event: may_create.then(|| viewed.new_event(&[("date", &viewed.date)])),
             explain: about("/console/calendar/explain"),
             notices: self.notices(),
             view: viewed.view.as_str(),

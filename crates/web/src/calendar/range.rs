@@ -9,6 +9,9 @@ use kalends_time::{CivilDate, Span, Timestamp, Zone};
 use super::event::EventInView;
 use crate::{link::with, shell::Place};
 
+/// The address of the form that creates an event.
+const NEW_EVENT: &str = "/console/calendar/new";
+
 /// A way to show events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
@@ -160,13 +163,28 @@ impl Viewed {
     }
 
     /// The address of the same calendars in a view of that day.
-    pub(crate) fn href(&self, view: View, date: CivilDate) -> String {
+    pub fn href(&self, view: View, date: CivilDate) -> String {
         let (view, zone, second) = (view.as_str(), self.zone.name(), self.second.map(Zone::name));
         let always: [(&str, &dyn Display); 3] = [("view", &view), ("date", &date), ("tz", &zone)];
         let mut parameters = always.to_vec();
         parameters.extend(second.as_ref().map(|second| ("tz2", second as &dyn Display)));
-        parameters.extend(self.calendars.iter().map(|calendar| ("cal", calendar as &dyn Display)));
+        parameters.extend(self.cals());
         with(Place::Calendar.path(), &parameters)
+    }
+
+    /// The calendars as parameters of an address.
+    pub(crate) fn cals(&self) -> impl Iterator<Item = (&str, &dyn Display)> {
+        self.calendars.iter().map(|calendar| ("cal", calendar as &dyn Display))
+    }
+
+    /// The address of the form of a new event at that time. It names the same calendars. Without one, the form suggests
+    /// the first.
+    pub(crate) fn new_event(&self, time: &[(&str, &dyn Display)]) -> String {
+        let zone = self.zone.name();
+        let mut parameters: Vec<(&str, &dyn Display)> = self.cals().collect();
+        parameters.push(("tz", &zone));
+        parameters.extend_from_slice(time);
+        with(NEW_EVENT, &parameters)
     }
 }
 

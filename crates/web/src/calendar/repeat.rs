@@ -177,15 +177,15 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// The repetition by that rule; `None` if the event does not repeat.
-    pub fn of(rule: Option<&str>) -> Self {
+    /// The repetition by that rule; `None` if the event does not repeat. The series follows the clocks of that zone.
+    pub fn of(rule: Option<&str>, zone: Zone) -> Self {
         let (rest, count, until) = (String::new(), String::new(), String::new());
         let empty = Self { choice: NEVER, rule: rest, ends: NEVER, count, until };
         let Some(rule) = rule else { return empty };
         match rule.rsplit_once(';').and_then(|(rule, last)| Some((rule, last.split_once('=')?))) {
             Some((rule, ("COUNT", count))) => Self { ends: COUNT, count: count.to_owned(), ..empty }.with(rule),
-            // A time is more exact than the form, so it stays in the rule.
-            Some((before, ("UNTIL", until))) => match written_date(until) {
+            // A time is more exact than the form, which shows its date. It stays as long as nothing is typed over.
+            Some((before, ("UNTIL", until))) => match last_date(until, zone) {
                 Some(date) => Self { ends: UNTIL, until: date.to_string(), ..empty }.with(before),
                 None => empty.with(rule),
             },
@@ -213,6 +213,19 @@ fn written_date(text: &str) -> Option<CivilDate> {
     let (year, rest) = text.split_at_checked(4)?;
     let (month, day) = rest.split_at_checked(2)?;
     format!("{year}-{month}-{day}").parse().ok()
+}
+
+/// The date of the end of a rule: a date, or a time in UTC.
+fn last_date(until: &str, zone: Zone) -> Option<CivilDate> {
+    written_date(until).or_else(|| written_time(until).map(|at| zone.to_civil(at).date))
+}
+
+/// The time of the form `YYYYMMDDTHHMMSSZ`.
+fn written_time(text: &str) -> Option<Timestamp> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let (hour, rest) = time.split_at_checked(2)?;
+    let (minute, second) = rest.split_at_checked(2)?;
+    format!("{}T{hour}:{minute}:{second}Z", written_date(date)?).parse().ok()
 }
 
 /// A rule in words, such as `Every week on Monday and Friday, 6 times`. The series starts on that date of its zone.
@@ -261,10 +274,7 @@ fn until_words(until: &str, zone: Zone) -> Option<String> {
     if let Some(date) = written_date(until) {
         return Some(date_text(date));
     }
-    let (date, time) = until.strip_suffix('Z')?.split_once('T')?;
-    let (hour, rest) = time.split_at_checked(2)?;
-    let (minute, second) = rest.split_at_checked(2)?;
-    let at: Timestamp = format!("{}T{hour}:{minute}:{second}Z", written_date(date)?).parse().ok()?;
+    let at = written_time(until)?;
     Some(format!("{}, {}", date_text(zone.to_civil(at).date), clock(at, zone)))
 }
 
@@ -283,7 +293,8 @@ mod tests {
     #[case(Some("FREQ=WEEKLY;INTERVAL=2;UNTIL=20270331"), "fortnightly", "", "until", "", "2027-03-31")]
     #[case(Some("FREQ=WEEKLY;BYDAY=MO"), "rule", "FREQ=WEEKLY;BYDAY=MO", "never", "", "")]
     #[case(Some("FREQ=MONTHLY;BYDAY=-1FR;COUNT=2"), "rule", "FREQ=MONTHLY;BYDAY=-1FR", "count", "2", "")]
-    #[case(Some("FREQ=DAILY;UNTIL=20270331T080000Z"), "rule", "FREQ=DAILY;UNTIL=20270331T080000Z", "never", "", "")]
+    #[case(Some("FREQ=DAILY;UNTIL=20270331"), "daily", "", "until", "", "2027-03-31")]
+    #[case(Some("FREQ=DAILY;UNTIL=soon"), "rule", "FREQ=DAILY;UNTIL=soon", "never", "", "")]
     fn a_form_shows_a_rule_as_a_choice(
         #[case] rule: Option<&str>,
         #[case] choice: &str,
@@ -292,9 +303,20 @@ mod tests {
         #[case] count: &str,
         #[case] until: &str,
     ) {
-        let repeat = Repeat::of(rule);
+        let repeat = Repeat::of(rule, Zone::UTC);
         assert_eq!(repeat.given(), RepeatGiven { choice, rule: other, ends, count, until });
         assert_eq!(repeat.given().rule_text().unwrap().as_deref(), rule);
+    }
+
+    #[test]
+    fn a_form_shows_the_last_day_of_a_rule_that_ends_at_a_time() {
+        let zone = "Asia/Tokyo".parse().unwrap();
+        let repeat = Repeat::of(Some("FREQ=WEEKLY;UNTIL=20270331T200000Z"), zone);
+        let shown = RepeatGiven { choice: "weekly", rule: "", ends: "until", count: "", until: "2027-04-01" };
+        assert_eq!(repeat.given(), shown);
+        // Another simple rule keeps the end.
+        let daily = RepeatGiven { choice: "daily", ..shown };
+        assert_eq!(daily.rule_text().unwrap().as_deref(), Some("FREQ=DAILY;UNTIL=20270401"));
     }
 
     #[rstest]
@@ -369,11 +391,10 @@ mod tests {
                 Just(String::new()),
                 (1..=COUNT_MAX).prop_map(|count| format!(";COUNT={count}")),
                 (1..=12_u32, 1..=28_u32).prop_map(|(month, day)| format!(";UNTIL=2030{month:02}{day:02}")),
-                (0..24_u32).prop_map(|hour| format!(";UNTIL=20300401T{hour:02}0000Z")),
             ],
         ) {
             let rule = format!("{rule}{end}");
-            prop_assert_eq!(Repeat::of(Some(&rule)).given().rule_text(), Ok(Some(rule)));
+            prop_assert_eq!(Repeat::of(Some(&rule), Zone::UTC).given().rule_text(), Ok(Some(rule)));
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Entry {
     pub day: String,
     /// When it takes place on that day.
     pub clock: String,
+    /// The first of these times, where there is little space.
+    pub begin: String,
     /// The same, in the second zone.
     pub second: Option<String>,
     pub title: String,
@@ -43,7 +45,7 @@ pub(crate) struct Slot {
     pub place: String,
     /// The address of the form.
     pub href: String,
-    /// What a clock of the zone shows when it begins.
+    /// What a clock of the zone shows when it begins, and whether it shows that for the second time.
     pub clock: String,
 }
 
@@ -52,6 +54,8 @@ pub(crate) struct DaySeen {
     pub date: CivilDate,
     /// The heading.
     pub name: String,
+    /// A shorter heading, where days are columns.
+    pub short: Option<String>,
     /// The address of the view of the day.
     pub href: String,
     pub is_today: bool,

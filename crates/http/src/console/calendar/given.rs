@@ -91,9 +91,9 @@ impl Current {
             Some((first, last)) => (first.to_string(), last.to_string()),
             None => (clock(event.span.start()), clock(event.span.end())),
         };
-        let rule = match &event.series {
-            SeriesPart::Series(rule, _) => Some(rule.as_str()),
-            SeriesPart::Once | SeriesPart::Occurrence(_) => None,
+        let repeats = match &event.series {
+            SeriesPart::Series(rule, zone) => Repeat::of(Some(rule), *zone),
+            SeriesPart::Once | SeriesPart::Occurrence(_) => Repeat::of(None, event.calendar_zone),
         };
         Self {
             title: line(&event.title),
@@ -103,7 +103,7 @@ impl Current {
             description: lines(&event.description),
             attendees: lines(&lines_of(&event.attendees)),
             reminders: reminders_text(event.reminders.as_deref()),
-            repeats: Repeat::of(rule),
+            repeats,
         }
     }
 

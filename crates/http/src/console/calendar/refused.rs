@@ -57,7 +57,7 @@ fn beside_field(mut error: FieldError, given: &EventGiven<'_>) -> FieldError {
             "repeats"
         }
         "recurrence_rule" | "recurrence_timezone" => given.repeats.field(),
-        "send_invitations" => {
+        "send_invitations" if given.status == "hold" => {
             error.message = "a hold sends no invitations; confirm it first".to_owned();
             "send_invitations"
         }
@@ -109,6 +109,7 @@ mod tests {
             ("recurrence_rule", hold, "repeats", "a hold cannot repeat"),
             ("hold_expires_at", hold, "hold_minutes", "must not be blank"),
             ("send_invitations", hold, "send_invitations", "a hold sends no invitations; confirm it first"),
+            ("send_invitations", given, "send_invitations", "must not be blank"),
             ("calendar_id", given, "calendar", "must not be blank"),
         ];
         for (param, given, field, message) in cases {
