@@ -13,6 +13,11 @@ use crate::{
     pages::{HOSTILE, Pages, hidden},
 };
 
+/// The address of the calendar after an event on that day of March 2027 was cancelled.
+fn cancelled(day: u8) -> String {
+    format!("/console/calendar?view=week&date=2027-03-{day:02}&tz=Europe/Berlin&done=cancelled")
+}
+
 #[apply(on_both)]
 #[tokio::test]
 async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
@@ -85,12 +90,12 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
     // It is cancelled once.
     let cancel = format!("{EVENTS}/{id}/cancel");
     let asks = pages.open(&cancel).await.says(200, "This cannot be undone.");
-    let form = Filled::of(&asks, &["org", "once", "version", "tz"], &[]);
+    let form = Filled::of(&asks, &["org", "once", "version", "tz", "date"], &[]);
     form.but(&[("version", "1")]).send(&mut pages, &cancel).await.says(412, "The event has changed since");
-    form.send(&mut pages, &cancel).await.leads_to("/console/calendar?done=cancelled");
-    pages.open("/console/calendar?done=cancelled").await.says(200, "Cancelled.");
+    form.send(&mut pages, &cancel).await.leads_to(&cancelled(1));
+    pages.open(&cancelled(1)).await.says(200, "Cancelled.");
     // A double click.
-    form.send(&mut pages, &cancel).await.leads_to("/console/calendar?done=cancelled");
+    form.send(&mut pages, &cancel).await.leads_to(&cancelled(1));
     form.but(&[("once", "")]).send(&mut pages, &cancel).await.says(404, "There is no such event any more.");
     pages.open(&path).await.says(404, "There is no such event any more.");
     assert_eq!(it.taking_place().await, Vec::<String>::new());
@@ -108,7 +113,9 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     let occurrence = |series: &str, day: u8| format!("{EVENTS}/{series}_202703{day:02}T080000Z");
     let second = occurrence(&series, 2);
     pages.open(&it.view("week", ZONE)).await.says(200, &format!("href=\"{second}?tz="));
-    pages.open(&second).await.says(200, &format!("{EVENTS}/{series}?tz="));
+    let page = pages.open(&format!("{second}?cal={}", it.calendar)).await.says(200, &format!("{EVENTS}/{series}?tz="));
+    let back = format!("date=2027-03-02&#38;tz=Europe/Berlin&#38;cal={}\"", it.calendar);
+    assert!(page.text.contains(&back), "no {back} in {}", page.text);
     pages.open(&format!("{EVENTS}/{series}")).await.says(200, "FREQ=DAILY;COUNT=6");
     let all = pages.open(&format!("{EVENTS}/{series}/edit")).await.says(200, "This changes all occurrences.");
     assert!(all.text.contains("FREQ=DAILY;COUNT=6"), "{}", all.text);
@@ -118,15 +125,16 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
 
     let cancel = async |pages: &mut Pages<'_>, of: &str, scope: &str| {
         let asks = pages.open(&format!("{of}/cancel")).await.says(200, "Which occurrences?");
-        let form = Filled::of(&asks, &["org", "once", "version", "tz"], &[("scope", scope)]);
+        let hides = ["org", "once", "version", "series_version", "tz", "date"];
+        let form = Filled::of(&asks, &hides, &[("scope", scope)]);
         form.send(pages, &format!("{of}/cancel")).await
     };
     cancel(&mut pages, &second, "").await.says(400, "id=\"scope-problem\"");
     assert_eq!(it.taking_place().await.len(), 6);
-    cancel(&mut pages, &second, "this").await.leads_to("/console/calendar?done=cancelled");
+    cancel(&mut pages, &second, "this").await.leads_to(&cancelled(2));
     let left = ["01T08:00 Standup", "03T08:00 Standup", "04T08:00 Standup", "05T08:00 Standup", "06T08:00 Standup"];
     assert_eq!(it.taking_place().await, left);
-    cancel(&mut pages, &occurrence(&series, 6), "following").await.leads_to("/console/calendar?done=cancelled");
+    cancel(&mut pages, &occurrence(&series, 6), "following").await.leads_to(&cancelled(6));
     assert_eq!(it.taking_place().await, left[..4]);
 
     let edit = async |pages: &mut Pages<'_>, of: &str, typed: &[(&'static str, &str)]| {
@@ -143,7 +151,7 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
             ("conference_url", ""),
             ("description", ""),
         ];
-        let form = Filled::of(&page, &HIDES, &as_shown);
+        let form = Filled::of(&page, &[&HIDES[..], &["series_version"]].concat(), &as_shown);
         form.but(typed).send(pages, &format!("{of}/edit")).await
     };
     let third = occurrence(&series, 3);
@@ -154,6 +162,20 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     event_of(&edit(&mut pages, &third, &noon).await);
     let shown = ["01T08:00 Standup", "03T12:00 Standup", "04T08:00 Standup", "05T08:00 Standup"];
     assert_eq!(it.taking_place().await, shown);
+    // The page of a changed occurrence still shows its version, but the series has changed since.
+    let page = pages.open(&format!("{third}/edit?tz={ZONE}")).await;
+    let typed = [
+        ("title", "Stale"),
+        ("start_time", "2027-03-03T13:00"),
+        ("end_time", "2027-03-03T13:30"),
+        ("status", "confirmed"),
+        ("scope", "all"),
+    ];
+    let stale = Filled::of(&page, &[&HIDES[..], &["series_version"]].concat(), &typed);
+    it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": "Room 2" })).await.expect(200);
+    stale.send(&mut pages, &format!("{third}/edit")).await.says(412, "The event has changed since");
+    assert_eq!(it.taking_place().await, shown);
+    it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": null })).await.expect(200);
     // All get the title, and keep their times.
     event_of(&edit(&mut pages, &occurrence(&series, 4), &[("scope", "all"), ("title", "Daily")]).await);
     let shown = ["01T08:00 Daily", "03T12:00 Daily", "04T08:00 Daily", "05T08:00 Daily"];
@@ -163,7 +185,7 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     let new = event_of(&edit(&mut pages, &occurrence(&series, 4), &later).await);
     assert_ne!(new, series);
     assert_eq!(it.taking_place().await, ["01T08:00 Daily", "03T12:00 Daily", "04T08:00 Later", "05T08:00 Later"]);
-    cancel(&mut pages, &occurrence(&new, 5), "all").await.leads_to("/console/calendar?done=cancelled");
+    cancel(&mut pages, &occurrence(&new, 5), "all").await.leads_to(&cancelled(5));
     assert_eq!(it.taking_place().await, ["01T08:00 Daily", "03T12:00 Daily"]);
 }
 

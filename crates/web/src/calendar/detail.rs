@@ -56,6 +56,9 @@ pub struct EventDetail {
     pub series: SeriesPart,
     /// The version that the page shows.
     pub version: i64,
+    /// The version of its series if it is an occurrence, or else the same. A changed occurrence has a version of its own,
+    /// which other changes of the series do not raise.
+    pub series_version: i64,
 }
 
 /// The place of an event in a series.
@@ -70,6 +73,11 @@ pub enum SeriesPart {
 }
 
 impl EventDetail {
+    /// The first day on which the calendar shows it.
+    pub fn date(&self) -> CivilDate {
+        self.dates.map_or_else(|| self.zone.to_civil(self.span.start()).date, |(first, _)| first)
+    }
+
     pub(super) fn when(&self) -> String {
         event_time(self.span, self.dates, self.zone)
     }
@@ -178,6 +186,8 @@ pub struct EventPage<'a> {
     pub may_end_holds: bool,
     /// The event.
     pub event: &'a EventDetail,
+    /// The address of the calendar on the day of the event.
+    pub back: &'a str,
     /// The current time.
     pub now: Timestamp,
 }

@@ -72,6 +72,11 @@ pub struct EventGiven<'a> {
     pub start: &'a str,
     /// The end, likewise.
     pub end: &'a str,
+    /// The time that the form of a new event suggested as the start, if clocks show it twice. It counts as long as the
+    /// start is what a clock shows then.
+    pub start_at: &'a str,
+    /// The same for the end.
+    pub end_at: &'a str,
     /// Whether only the dates of the start and the end count, both included. Only in the form of a new event: if an
     /// event takes whole days, the start and the end in its form are dates, such as `2026-03-02`.
     pub all_day: bool,

@@ -3,7 +3,10 @@
 use askama::Template;
 use kalends_time::{Timestamp, Zone};
 
-use super::{detail::EventDetail, fields::EventGiven};
+use super::{
+    detail::{EventDetail, SeriesPart},
+    fields::EventGiven,
+};
 use crate::{english::in_english, field::Choice, problems::Problems, shell::Shell};
 
 /// The form that creates an event.
@@ -22,6 +25,8 @@ pub struct NewEventForm<'a> {
     pub longest_hold: Option<i64>,
     /// What was typed.
     pub given: EventGiven<'a>,
+    /// The address of the calendar on the day of the event.
+    pub back: &'a str,
     /// What is wrong with it.
     pub problems: &'a Problems,
 }
@@ -38,6 +43,8 @@ pub struct EditEventForm<'a> {
     pub event: &'a EventDetail,
     /// The version that the form changes.
     pub version: &'a str,
+    /// The version of the series in which it does so, if the event is an occurrence.
+    pub series_version: &'a str,
     /// What the form contains: the fields of the event, or what was typed.
     pub given: EventGiven<'a>,
     /// The fields of the event in that version, from which what is typed differs.
@@ -57,6 +64,16 @@ impl EditEventForm<'_> {
 
     fn may_repeat(&self) -> bool {
         self.event.may_repeat()
+    }
+
+    /// The zone of the repetition.
+    fn repeats_in(&self) -> String {
+        match &self.event.series {
+            SeriesPart::Series(_, zone) => format!("the time zone of the series, {zone}"),
+            SeriesPart::Once | SeriesPart::Occurrence(_) => {
+                format!("the calendar's time zone, {}", self.event.calendar_zone)
+            }
+        }
     }
 
     fn status(&self) -> String {

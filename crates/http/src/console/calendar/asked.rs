@@ -74,6 +74,12 @@ pub(super) fn viewed(asked: &Fields, named: &[&Calendar], zone: Zone, now: Times
     }
 }
 
+/// The address of the calendar on that day. It shows the calendars that the address of a page names.
+pub(super) fn to_calendar(asked: &Fields, zone: Zone, date: CivilDate) -> String {
+    let calendars = identifiers(asked).into_iter().map(str::to_owned).collect();
+    Viewed { view: View::Week, date, zone, second: None, calendars }.href(View::Week, date)
+}
+
 /// The answer to a form: the page of an event, which says what was done.
 pub(super) fn to_event(id: &str, zone: Option<Zone>, done: &str) -> Response {
     let mut query = form_urlencoded::Serializer::new(String::new());

@@ -2,10 +2,11 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::StatusCode;
-use kalends_app::{Actor, Answer, App, EventPath, Refusal, operations};
+use kalends_app::{Actor, Answer, App, EventPath, IfMatch, Refusal, operations};
 use kalends_calendars::{Calendar, Event, EventError, EventSource, EventStatus, Occurrence, SeriesScope};
-use kalends_kernel::{FieldError, FieldErrors};
+use kalends_kernel::{FieldError, FieldErrors, Version};
 use kalends_plans::Feature;
+use kalends_time::{Timestamp, Zone};
 use kalends_web::{
     CancelEvent, Done, EVENT_FIELDS, EventDetail, EventInView, EventPage, NO_PROBLEMS, Place, Problems, SeriesPart,
 };
@@ -18,7 +19,7 @@ use super::{
         shown::{page, problems, refused, shown_again},
         waiting::TO_WAITING,
     },
-    asked::{parameters, to_event},
+    asked::{date, parameters, to_calendar, to_event},
     people::shown,
     reading::{identifier, kind},
 };
@@ -70,7 +71,14 @@ async fn detailed(app: &App, caller: &Actor, event: &Event, asked: &Fields) -> R
         Some(agent) => app.agent(caller, &agent.to_string()).await?.name,
         None => String::new(),
     };
-    Ok(detail(event, calendar, agent, asked))
+    let series_version = match event.occurrence() {
+        Some(occurrence) => {
+            let id = occurrence.series.to_string();
+            app.event(caller, EventPath { calendar: None, id: &id }).await?.version.0
+        }
+        None => event.version.0,
+    };
+    Ok(EventDetail { series_version, ..detail(event, calendar, agent, asked) })
 }
 
 fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> EventDetail {
@@ -98,7 +106,20 @@ fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> E
             (None, None) => SeriesPart::Once,
         },
         version: event.version.0,
+        series_version: event.version.0,
     }
+}
+
+/// Requires the version of the series that the page of a form showed, if the form is about more than one occurrence.
+///
+/// # Errors
+/// [`Refusal::Stale`] if the series has changed since.
+pub(super) fn require_series(event: &EventDetail, scope: SeriesScope, fields: &Fields) -> Result<(), Refusal> {
+    if scope == SeriesScope::This {
+        return Ok(());
+    }
+    let shown = fields.get("series_version").parse().map(Version).into_iter().collect();
+    IfMatch::OneOf(shown).check(Version(event.series_version))
 }
 
 /// `GET /console/calendar/events/{id}`
@@ -116,6 +137,7 @@ pub(super) async fn show(
 
 async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<String, Refusal> {
     let event = find(app, caller, id, asked).await?;
+    let back = to_calendar(asked, event.zone, event.date());
     let page = EventPage {
         shell: &shell(app, caller, Place::Calendar).await?,
         done: Done::named(asked.get("done")),
@@ -124,6 +146,7 @@ async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<S
         may_move: caller.may(&operations::MOVE_EVENT),
         may_end_holds: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
         event: &event,
+        back: &back,
         now: app.now(),
     };
     Ok(page.html())
@@ -182,7 +205,11 @@ pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) 
     let (id, send, if_match) = (&id.0, sends(&form.fields), form.if_match());
     let outcome = match scope(id, &form.fields) {
         Ok(scope) => {
+            let fields = form.fields.clone();
             form.once(&app, async |caller: &Actor| {
+                if scope != SeriesScope::This {
+                    require_series(&find_changeable(&app, caller, id, &fields).await?, scope, &fields)?;
+                }
                 app.delete_event(caller, EventPath { calendar: None, id }, scope, None, send, &if_match).await
             })
             .await
@@ -190,7 +217,7 @@ pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) 
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(_) => Ok(see_other(&format!("{CALENDAR}?done=cancelled"), None)),
+        Ok(_) => Ok(see_other(&after_cancelling(&form.fields, app.now()), None)),
         Err(refusal) => {
             let stale = matches!(refusal, Refusal::Stale { .. });
             let (problems, error) = problems(refusal, &EVENT_FIELDS)?;
@@ -198,6 +225,12 @@ pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) 
             shown_again(error, question(&app, &form.caller, id, &form.fields, &problems).await, TO_CALENDAR)
         }
     }
+}
+
+/// The address of the calendar on the day of an event that is gone.
+fn after_cancelling(fields: &Fields, now: Timestamp) -> String {
+    let Ok(zone) = fields.get("tz").parse::<Zone>() else { return format!("{CALENDAR}?done=cancelled") };
+    format!("{}&done=cancelled", to_calendar(fields, zone, date(fields, zone, now)))
 }
 
 /// `POST /console/calendar/events/{id}/confirm`

@@ -29,6 +29,8 @@ fn given<'a>(fields: &'a Fields, prefix: &str) -> EventGiven<'a> {
         title: given("title"),
         start: given("start_time"),
         end: given("end_time"),
+        start_at: given("start_at"),
+        end_at: given("end_at"),
         all_day: given("all_day") == "true",
         status: given("status"),
         hold_minutes: given("hold_minutes"),
@@ -56,6 +58,12 @@ pub(crate) fn instant(param: &str, text: &str, zone: Zone) -> Result<Timestamp, 
     let civil = read_clock(text)
         .ok_or_else(|| FieldError::new(param, "must be a date and a time of day, such as 2026-03-02T09:30"))?;
     zone.to_timestamp(civil).ok_or_else(|| FieldError::new(param, "must be from 1970 to 2099"))
+}
+
+/// [`instant`], for a time that the form suggested: it counts if a clock still shows the text then.
+pub(super) fn instant_near(param: &str, text: &str, suggested: &str, zone: Zone) -> Result<Timestamp, FieldError> {
+    let shown = suggested.parse::<Timestamp>().ok().filter(|at| clock_text(*at, zone) == text);
+    shown.map_or_else(|| instant(param, text, zone), Ok)
 }
 
 pub(super) fn status(name: &str) -> Result<wire::EventStatus, FieldError> {
@@ -114,6 +122,8 @@ impl Current {
             title: &self.title,
             start: &self.start,
             end: &self.end,
+            start_at: "",
+            end_at: "",
             all_day: false,
             hold_minutes: "",
             status: if event.kind == Some(EventKind::Tentative) { "tentative" } else { "confirmed" },
@@ -250,6 +260,7 @@ mod tests {
             reminders: None,
             series: SeriesPart::Once,
             version: 1,
+            series_version: 1,
         }
     }
 

@@ -7,7 +7,7 @@ use kalends_web::{EventGiven, read_reminders};
 use kalends_wire as wire;
 
 use super::{
-    given::{date, instant, status},
+    given::{date, instant_near, status},
     people::attendees,
 };
 
@@ -33,10 +33,10 @@ impl Around {
             let last = errors.take(date("end_time", given.end)).unwrap_or(CivilDate::EPOCH);
             return [first.to_string(), last.plus_days(1).to_string()];
         }
-        let mut time = |param: &str, text: &str| {
-            errors.take(instant(param, text, self.zone)).unwrap_or(Timestamp::EPOCH).to_string()
+        let mut time = |param: &str, text: &str, suggested: &str| {
+            errors.take(instant_near(param, text, suggested, self.zone)).unwrap_or(Timestamp::EPOCH).to_string()
         };
-        [time("start_time", given.start), time("end_time", given.end)]
+        [time("start_time", given.start, given.start_at), time("end_time", given.end, given.end_at)]
     }
 
     /// When a hold expires that is placed now.
@@ -115,6 +115,15 @@ mod tests {
         let at = |param, text| Moment::parse(param, text).unwrap();
         let new = wanted(&given, &around).unwrap();
         assert_eq!((new.start, new.reminders), (at("start_time", "2027-03-01T09:00:00Z"), None));
+        // Of a time that the clocks show twice, the suggested one counts, unless another time was typed.
+        let berlin = Around { zone: around.calendar_zone, ..around };
+        let night = EventGiven { start: "2027-10-31T02:00", start_at: "2027-10-31T01:00:00.000Z", ..given };
+        let night = EventGiven { end: "2027-10-31T02:30", end_at: "2027-10-31T01:30:00Z", ..night };
+        let new = wanted(&night, &berlin).unwrap();
+        assert_eq!(new.start, at("start_time", "2027-10-31T01:00:00Z"));
+        assert_eq!(new.end, at("end_time", "2027-10-31T01:30:00Z"));
+        let new = wanted(&EventGiven { start: "2027-10-31T02:15", ..night }, &berlin).unwrap();
+        assert_eq!(new.start, at("start_time", "2027-10-31T00:15:00Z"));
         let weekly = RepeatGiven { choice: "weekly", ..RepeatGiven::default() };
         let new = wanted(&EventGiven { repeats: weekly, ..given }, &around).unwrap();
         assert_eq!(new.recurrence.unwrap().zone, Some(around.calendar_zone));

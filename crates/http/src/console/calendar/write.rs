@@ -8,7 +8,8 @@ use kalends_kernel::{FieldErrors, Listed};
 use kalends_plans::Feature;
 use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
 use kalends_web::{
-    Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, RepeatGiven, read_clock,
+    Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, RepeatGiven, date_in_range,
+    read_clock,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -19,8 +20,8 @@ use super::{
         frame::{needs, shell},
         shown::{page, refused, shown_again},
     },
-    asked::{calendars, chosen, date, named, parameters, to_event, zone},
-    event::{TO_CALENDAR, find_changeable, scope},
+    asked::{calendars, chosen, date, named, parameters, to_calendar, to_event, zone},
+    event::{TO_CALENDAR, find_changeable, require_series, scope},
     given::{Current, changed, is_changed, merged, shown_before, typed},
     refused::problems_of,
     wanted::{Around, in_minutes, wanted},
@@ -96,13 +97,17 @@ async fn ask_for(app: &App, caller: &Actor, asked: &Fields) -> Result<String, Re
         calendar,
         start,
         end,
+        start_at: asked.get("start_at"),
+        end_at: asked.get("end_at"),
         status: "confirmed",
         hold_minutes: HELD,
         repeats: RepeatGiven { choice: "never", ends: "never", ..RepeatGiven::default() },
         conflicts: "allow",
         ..EventGiven::default()
     };
-    render_new(app, caller, &listed, zone, given, &NO_PROBLEMS).await
+    let shown = read_clock(start).map_or_else(|| date(asked, zone, app.now()), |start| start.date);
+    let back = to_calendar(asked, zone, shown);
+    render_new(app, caller, &listed, zone, (given, &back), &NO_PROBLEMS).await
 }
 
 async fn render_new(
@@ -110,14 +115,14 @@ async fn render_new(
     caller: &Actor,
     listed: &Listed<Calendar>,
     zone: Zone,
-    given: EventGiven<'_>,
+    (given, back): (EventGiven<'_>, &str),
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let shell = shell(app, caller, Place::Calendar).await?;
     let (once, options) = (new_once(app.entropy()), Options::of(listed));
     let (shell, once, calendars) = (&shell, once.as_str(), options.choices());
     let longest_hold = caller.needs(Feature::Holds).is_ok().then(|| in_minutes(caller.longest_hold()));
-    Ok(NewEventForm { shell, once, calendars: &calendars, zone, longest_hold, given, problems }.html())
+    Ok(NewEventForm { shell, once, calendars: &calendars, zone, longest_hold, given, back, problems }.html())
 }
 
 /// The part of an answer that leads to the page of an event.
@@ -136,7 +141,9 @@ pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, 
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, zone, &given)?;
             let listed = calendars(&app, &form.caller).await?;
-            let text = render_new(&app, &form.caller, &listed, zone, given, &problems).await;
+            let day = read_clock(given.start).map(|start| start.date).and_then(date_in_range);
+            let back = to_calendar(&fields, zone, day.unwrap_or_else(|| zone.to_civil(app.now()).date));
+            let text = render_new(&app, &form.caller, &listed, zone, (given, &back), &problems).await;
             shown_again(error, text, TO_CALENDAR)
         }
     }
@@ -181,16 +188,18 @@ async fn render_edit(
     let (current, version) = (Current::of(&event), event.version.to_string());
     let (now, typed, before) = (current.given(&event), typed(fields), shown_before(fields));
     let is_stale = wrong.as_ref().is_some_and(|wrong| wrong.is_stale);
-    let (given, was, version) = match &wrong {
-        None => (now, now, version.as_str()),
+    let series_version = event.series_version.to_string();
+    let versions = (version.as_str(), series_version.as_str());
+    let (given, was, (version, series_version)) = match &wrong {
+        None => (now, now, versions),
         // What is sent next is compared with the event as this page shows it.
-        Some(_) if is_stale => (merged(typed, before, now), now, version.as_str()),
-        Some(_) => (typed, before, fields.get("version")),
+        Some(_) if is_stale => (merged(typed, before, now), now, versions),
+        Some(_) => (typed, before, (fields.get("version"), fields.get("series_version"))),
     };
     let problems = wrong.map_or(&NO_PROBLEMS, |wrong| wrong.problems);
     let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
     let (shell, once, event, now) = (&shell, once.as_str(), &event, app.now());
-    Ok(EditEventForm { shell, once, event, version, given, was, is_stale, now, problems }.html())
+    Ok(EditEventForm { shell, once, event, version, series_version, given, was, is_stale, now, problems }.html())
 }
 
 /// `POST /console/calendar/events/{id}/edit`
@@ -236,5 +245,6 @@ async fn update(
     let scope = errors.take_all(scope(id, fields));
     let patch = errors.take_all(changed(&event, &typed(fields), &shown_before(fields)));
     let (Some(scope), Some(patch)) = (scope, patch) else { return Err(errors.into()) };
+    require_series(&event, scope, fields)?;
     app.update_event(caller, EventPath { calendar: None, id }, scope, patch, if_match).await
 }

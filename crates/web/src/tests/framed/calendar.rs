@@ -137,6 +137,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         reminders: Some(vec![60, 10]),
         series: SeriesPart::Once,
         version: 3,
+        series_version: 4,
     };
     let occurrence = EventDetail {
         id: format!("{series}_20260303T090000Z"),
@@ -165,6 +166,8 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         title: text,
         start: text,
         end: text,
+        start_at: text,
+        end_at: text,
         all_day: true,
         status: "tentative",
         hold_minutes: text,
@@ -187,6 +190,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         may_move: true,
         may_end_holds: true,
         event: &once,
+        back: "/console/calendar?view=week",
         now,
     };
     let viewed = EventPage { done: Done::default(), may_change: false, may_move: false, may_end_holds: false, ..page };
@@ -195,6 +199,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         once: "once",
         event: &occurrence,
         version: text,
+        series_version: text,
         given,
         was: given,
         is_stale: false,
@@ -210,6 +215,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         zone: Zone::UTC,
         longest_hold: Some(15),
         given,
+        back: "/console/calendar?view=week",
         problems: wrong,
     };
     let moves = MoveEvent {
