@@ -56,8 +56,8 @@ pub struct EventDetail {
     pub series: SeriesPart,
     /// The version that the page shows.
     pub version: i64,
-    /// The version of its series if it is an occurrence, or else the same. A changed occurrence has a version of its own,
-    /// which other changes of the series do not raise.
+    /// The version of its series if it is an occurrence, or else the same. A changed occurrence has a version of its
+    /// own, which other changes of the series do not raise.
     pub series_version: i64,
 }
 

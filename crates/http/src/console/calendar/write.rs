@@ -50,7 +50,10 @@ pub(super) fn suggested(asked: &Fields, zone: Zone, now: Timestamp) -> [String; 
     let (start, end) = (asked.get("start"), asked.get("end"));
     let micros = |text: &str| read_clock(text)?.as_micros();
     if let Some(from) = micros(start) {
-        let is_later = micros(end).is_some_and(|to| to > from);
+        // Clocks may show the same, or an earlier time, when an event ends.
+        let at = |name: &str| asked.get(name).parse::<Timestamp>().ok();
+        let known = at("start_at").zip(at("end_at"));
+        let is_later = micros(end).is_some_and(|to| known.map_or(to > from, |(from, to)| to > from));
         let end = if is_later { end.to_owned() } else { text(CivilDateTime::from_micros(from + HOUR)) };
         return [start.to_owned(), end];
     }

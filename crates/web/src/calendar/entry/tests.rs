@@ -30,8 +30,7 @@ fn seen_by(
     events: &[EventInView],
 ) -> Vec<DaySeen> {
     let calendars = vec!["cal_1".to_owned(), "cal_2".to_owned()];
-    let viewed =
-        Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars };
+    let viewed = Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars };
     let now = "2026-03-04T12:00:00Z".parse().unwrap();
     Days { viewed: &viewed, events: events.iter().collect(), may_create, may_move, now }.seen()
 }
@@ -123,8 +122,7 @@ fn a_list_leads_to_the_page_of_a_day_with_many_events() {
 
 #[test]
 fn events_without_a_column_are_counted() {
-    let same: Vec<EventInView> =
-        (0..5).map(|_| event("x", "2026-03-04T08:00:00Z", "2026-03-04T09:00:00Z")).collect();
+    let same: Vec<EventInView> = (0..5).map(|_| event("x", "2026-03-04T08:00:00Z", "2026-03-04T09:00:00Z")).collect();
     let week = seen(View::Week, "2026-03-04", "UTC", &same);
     assert_eq!((week[2].timed.len(), week[2].more), (2, 3));
     assert!(week[2].more_href.contains("view=day&date=2026-03-04"));
@@ -154,7 +152,7 @@ fn hours_lead_to_the_form_of_a_new_event(
 }
 
 #[test]
-fn an_hour_that_the_clocks_show_twice_is_told_apart() {
+fn an_hour_that_the_clocks_show_twice_leads_to_two_times() {
     let day = &seen(View::Day, "2026-10-25", "Europe/Berlin", &[])[0];
     let twice: Vec<&Slot> = day.slots.iter().filter(|slot| slot.href.contains("start=2026-10-25T02:00")).collect();
     let clocks: Vec<&str> = twice.iter().map(|slot| slot.clock.as_str()).collect();
@@ -188,8 +186,7 @@ fn days_without_a_form_lead_to_none() {
 
 #[test]
 fn only_some_events_can_be_moved() {
-    let at =
-        |hour: u8| event("x", &format!("2026-03-04T{hour:02}:00:00Z"), &format!("2026-03-04T{hour:02}:30:00Z"));
+    let at = |hour: u8| event("x", &format!("2026-03-04T{hour:02}:00:00Z"), &format!("2026-03-04T{hour:02}:30:00Z"));
     let date = "2026-03-04".parse().unwrap();
     let events = [
         EventInView { version: 7, ..at(1) },
@@ -201,8 +198,7 @@ fn only_some_events_can_be_moved() {
     ];
     let moved = |days: &[DaySeen]| -> Vec<String> {
         let entries = days.iter().flat_map(|day| day.strip.iter().chain(&day.timed));
-        let shown =
-            |it: &Movable| format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end);
+        let shown = |it: &Movable| format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end);
         entries.filter_map(|entry| entry.movable.as_ref()).map(shown).collect()
     };
     let expected = [
