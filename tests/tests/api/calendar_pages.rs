@@ -168,6 +168,14 @@ async fn the_hours_of_the_calendar_lead_to_the_form(#[case] database: Database) 
         let form = form(&format!("start=2027-03-02T14:00&end=2027-03-02T{end}"));
         pages.open(&form).await.says(200, &format!("2027-03-02T{said}"));
     }
+    // A span that was drawn over the hour that the clocks show twice ends where it was drawn.
+    let at = "start_at=2027-10-31T00:30:00Z&end_at=2027-10-31T01:00:00Z";
+    let night = pages.open(&form(&format!("start=2027-10-31T02:30&end=2027-10-31T02:00&{at}"))).await;
+    let night = night.says(200, "value=\"2027-10-31T02:00\"");
+    let back = format!("href=\"{CALENDAR}?view=week&#38;date=2027-10-31&#38;tz={ZONE}&#38;cal={}\"", it.calendar);
+    for part in ["name=\"end_at\" value=\"2027-10-31T01:00:00Z\"", &back] {
+        assert!(night.text.contains(part), "no {part} in {}", night.text);
+    }
     for view in ["week", "list", "day", "month"] {
         let day = form("date=2027-03-01").replace('&', "&#38;");
         pages.open(&it.view(view, ZONE)).await.says(200, &format!("<p class=\"add\"><a href=\"{day}\">"));
