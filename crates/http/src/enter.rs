@@ -148,7 +148,7 @@ async fn signed_in(
         Err(ApiError::Refused(Refusal::NotSignedIn))
             if console::is_form(&request) && bearer(request.headers()).is_none() =>
         {
-            return Box::pin(console::expired(app, operation, request)).await;
+            return Box::pin(console::expired(app, operation, arrival.ip, request)).await;
         }
         Err(error) => return error.into_response(),
     };

@@ -54,6 +54,45 @@ impl ProviderChoice<'_> {
     }
 }
 
+/// A form that may have ended the session by its effect. It was sent when the session had ended, so it may have been sent
+/// twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// One that leaves or deletes an organization.
+    Parting,
+    /// The one that changes the password.
+    Password,
+}
+
+impl Ended {
+    /// The form with that name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Parting, Self::Password].into_iter().find(|form| form.name() == name)
+    }
+
+    /// The name in the address of the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parting => "parting",
+            Self::Password => "password",
+        }
+    }
+
+    /// What the page says. It does not know why the session ended.
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Parting => {
+                "Your session has ended, and this page does not know whether the form had its effect before. Sign in to \
+                 see."
+            }
+            Self::Password => {
+                "Your session has ended, and this page does not know whether your password was changed before. Try the \
+                 new one first."
+            }
+        }
+    }
+}
+
 /// The page on which a user signs in.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "sign_in.html")]
@@ -64,8 +103,8 @@ pub struct SignIn<'a> {
     pub email: &'a str,
     /// Why the user is not signed in.
     pub problem: Option<&'a str>,
-    /// Whether a form was sent that may have ended the session, such as one that leaves an organization.
-    pub ended: bool,
+    /// The form that was sent, if it may have ended the session.
+    pub ended: Option<Ended>,
     /// The providers to choose from.
     pub providers: &'a [ProviderChoice<'a>],
     /// Whether the page offers to sign up.

@@ -3,26 +3,32 @@
 use std::{net::IpAddr, sync::Arc};
 
 use axum::{
-    extract::{FromRequest, Request},
-    response::Response,
+    extract::{FromRequest, MatchedPath, Request},
+    response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, header, request::Parts};
 use kalends_accounts::{KeptToken, kept_token};
 use kalends_app::{
     Actor, Answer, Answered, App, Idempotency, IfMatch, Refusal, Repeater, Request as Called, RunningGuard,
     operations::Operation,
 };
 use kalends_kernel::{Entropy, Version, base64url, random_bytes};
-use kalends_web::Problems;
+use kalends_web::{NoEffect, Problems};
 use serde::de::DeserializeOwned;
 
-use super::shown::{because_of, problems, wait};
+pub(super) use super::hidden::ONCE;
+use super::{
+    hidden::{ORG, VERSION},
+    kept::{Kept, may_be_kept, no_preview},
+    places::PREVIEW_BOOKING_PAGE,
+    shown::{because_of, problems, wait},
+};
 use crate::{
     error::ApiError,
     extract::read_body,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
-    pages::{Fields, WAS, mailed_code},
+    pages::{Fields, WAS, is_form, mailed_code},
     provenance::provenance,
     reply::cookies,
 };
@@ -72,7 +78,7 @@ impl<S: Sync> FromRequest<S> for Sent {
 /// A form that changes something in the organization of the session.
 ///
 /// Its page has the organization in the hidden field [`ORG`]. If the session has been switched to another one since, the
-/// form is refused: it would change something that its page did not show.
+/// form is refused: it would change something that its page did not show. The answer keeps what was typed.
 pub(super) struct OwnForm {
     pub caller: Actor,
     pub fields: Fields,
@@ -81,21 +87,54 @@ pub(super) struct OwnForm {
     body: Bytes,
 }
 
-/// The name of the hidden field with the organization.
-pub(super) const ORG: &str = "org";
+/// Why there is no [`OwnForm`].
+pub(super) enum NotOwn {
+    /// It could not be read.
+    Unread(ApiError),
+    /// The session is in another organization. This is the answer.
+    Switched(Response),
+}
+
+impl From<ApiError> for NotOwn {
+    fn from(error: ApiError) -> Self {
+        Self::Unread(error)
+    }
+}
+
+impl IntoResponse for NotOwn {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Unread(error) => error.into_response(),
+            Self::Switched(answer) => answer,
+        }
+    }
+}
 
 impl<S: Sync> FromRequest<S> for OwnForm {
-    type Rejection = ApiError;
+    type Rejection = NotOwn;
 
-    async fn from_request(mut request: Request, _: &S) -> Result<Self, ApiError> {
+    async fn from_request(mut request: Request, _: &S) -> Result<Self, NotOwn> {
         let caller = request.extensions_mut().remove::<Actor>().ok_or(ApiError::Internal)?;
         let (parts, body) = request.into_parts();
         let body = read_body(body).await?;
         let fields = Fields::of_form(&body)?;
         if fields.get(ORG) != caller.org().to_string() {
-            return Err(ApiError::Switched);
+            return Err(NotOwn::Switched(switched(&parts, &fields)));
         }
         Ok(Self { caller, fields, headers: parts.headers, body })
+    }
+}
+
+/// The answer to a form of another organization than that of the session.
+fn switched(parts: &Parts, fields: &Fields) -> Response {
+    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let (reason, error) = (NoEffect::Switched, ApiError::Switched);
+    if !is_form(&parts.headers) || !may_be_kept(route) {
+        return error.into_response();
+    }
+    match route {
+        PREVIEW_BOOKING_PAGE => no_preview(reason, error),
+        _ => Kept::of(fields).answer(reason, error, parts.uri.path()),
     }
 }
 
@@ -142,9 +181,6 @@ pub(super) fn caller_of(operation: &'static Operation, caller: &Actor) -> Result
     let request = Called { operation, idempotency: None, ..caller.request.clone() };
     Actor::enter(Arc::clone(&caller.principal), request)
 }
-
-/// The name of the hidden field with the key of a form that must have only one effect.
-pub(super) const ONCE: &str = "once";
 
 /// A random value for the hidden field [`ONCE`].
 pub(super) fn new_once(entropy: &dyn Entropy) -> String {
@@ -245,9 +281,6 @@ pub(super) async fn begin_anonymous(
     let address = called.ip.as_ref().map(IpAddr::to_string).unwrap_or_default();
     begin(app, called, Repeater::Anonymous(&address), key, content).await
 }
-
-/// The name of the hidden field with the version that the page of the form showed.
-const VERSION: &str = "version";
 
 impl OwnForm {
     /// [`once`], for this form with its hidden field [`ONCE`].

@@ -20,7 +20,7 @@ use kalends_wire as wire;
 
 use super::{
     feeds::{TO_FEEDS, path_of, with_agent},
-    form::{OwnForm, new_once, read},
+    form::{NotOwn, OwnForm, new_once, read},
     frame::{needs, shell},
     places::{CHECK_IMPORT, Form, IMPORT, segment},
     shown::{page, problems, refused, shown_again},
@@ -64,14 +64,14 @@ struct TooLong {
 }
 
 impl<S: Sync> FromRequest<S> for Pasted {
-    type Rejection = ApiError;
+    type Rejection = NotOwn;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, NotOwn> {
         let caller = request.extensions().get::<Actor>().cloned().ok_or(ApiError::Internal)?;
         match OwnForm::from_request(request, state).await {
             Ok(form) => Ok(Self(Ok(form))),
-            Err(error @ ApiError::TooLarge(_)) => Ok(Self(Err(TooLong { caller, error }))),
-            Err(error) => Err(error),
+            Err(NotOwn::Unread(error @ ApiError::TooLarge(_))) => Ok(Self(Err(TooLong { caller, error }))),
+            Err(refused) => Err(refused),
         }
     }
 }

@@ -6,10 +6,11 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
+use kalends_bookings::Colour;
 use kalends_bridge::ConnectionStatus;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::ProposalError;
-use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice};
+use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, headers};
 use kalends_wire as wire;
 
 use crate::{
@@ -42,6 +43,16 @@ pub(crate) fn parted(app: &App, parted: &Parted<'_>) -> Response {
 pub(crate) fn page(status: StatusCode, text: String) -> Response {
     let mut response = html(status, text);
     response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}
+
+/// A page in the frame that shows the preview of a booking page with that accent.
+pub(super) fn in_frame(status: StatusCode, text: String, accent: Option<Colour>) -> Response {
+    let mut response = html(status, text);
+    // The policy consists of characters that a header may have.
+    if let Ok(policy) = HeaderValue::try_from(headers::policy_of_preview(accent)) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     response
 }
 

@@ -6,7 +6,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Entrant, Refusal};
-use kalends_web::{Next, SIGN_IN_ERRORS, SignIn, SignInCode};
+use kalends_web::{Ended, Next, SIGN_IN_ERRORS, SignIn, SignInCode};
 use kalends_wire as wire;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ pub(super) struct Asked {
     /// Why a sign-in with a provider failed.
     #[serde(default)]
     error: String,
-    /// Not empty after a form that may have ended the session.
+    /// The form that may have ended the session, by its name in [`Ended`].
     #[serde(default)]
     ended: String,
 }
@@ -45,7 +45,7 @@ pub(super) async fn show(app: Service, headers: HeaderMap, asked: Result<Query<A
     let next = Next::of(&asked.next);
     let problem = SIGN_IN_ERRORS.into_iter().find(|(code, _)| *code == asked.error).map(|(_, message)| message);
     let may_sign_up = admits(&app, next, opened_invitation(&headers).as_deref());
-    let ended = !asked.ended.is_empty();
+    let ended = Ended::named(&asked.ended);
     render(&app, StatusCode::OK, SignIn { next, email: "", problem, ended, providers: &[], may_sign_up })
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
     let may_sign_up = admits(&app, next, sent.invitation.as_deref());
     let again = |status, problem: &str| {
         let problem = Some(problem);
-        render(&app, status, SignIn { next, email, problem, ended: false, providers: &[], may_sign_up })
+        render(&app, status, SignIn { next, email, problem, ended: None, providers: &[], may_sign_up })
     };
     let token = sent.fields.get(SignInCode::TOKEN);
     let mut called = match sent.called {

@@ -1,26 +1,26 @@
 //! What guests would see of a booking page that is not saved.
 
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use kalends_accounts::EMAIL_MAX;
 use kalends_app::{App, Missing, OpenPage, Refusal};
-use kalends_bookings::{BookingPage, Colour, NAME_MAX, NOTES_MAX};
+use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
 use kalends_kernel::FieldErrors;
 use kalends_time::{Span, Timestamp};
 use kalends_web::{
-    BookingPageGiven, DisplaySettings, Form, Given, Limits, NoPreview, Page, PageQuery, Path, Picker, Reader, headers,
+    BookingPageGiven, DisplaySettings, Form, Given, Limits, NoPreview, Page, PageQuery, Path, Picker, Reader,
 };
 
 use super::{
-    super::{form::OwnForm, places::PREVIEW_BOOKING_PAGE, shown::reason},
+    super::{
+        form::OwnForm,
+        places::PREVIEW_BOOKING_PAGE,
+        shown::{in_frame, reason},
+    },
     given::{typed, wanted},
     wrong::without,
 };
-use crate::{
-    Service,
-    error::ApiError,
-    pages::{html, reader},
-};
+use crate::{Service, error::ApiError, pages::reader};
 
 /// What is above a preview.
 const NOTE: &str = "Preview. Nothing is saved, and nothing can be booked here.";
@@ -32,19 +32,9 @@ const NOWHERE: &str = "This is only a preview. On the page itself, guests would 
 /// How often what is wrong is left out. Some of it is found only when the rest is right.
 const ATTEMPTS: usize = 4;
 
-/// An answer in the frame of the form.
-fn in_frame(text: String, accent: Option<Colour>) -> Response {
-    let mut response = html(StatusCode::OK, text);
-    // The policy consists of characters that a header may have.
-    if let Ok(policy) = HeaderValue::try_from(headers::policy_of_preview(accent)) {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    response
-}
-
 /// `GET /console/booking-pages/preview`
 pub(super) async fn leads_nowhere() -> Response {
-    in_frame(NoPreview { reason: NOWHERE }.html(), None)
+    in_frame(StatusCode::OK, NoPreview { reason: NOWHERE }.html(), None)
 }
 
 /// `POST /console/booking-pages/preview`
@@ -53,7 +43,7 @@ pub(super) async fn show(app: Service, form: OwnForm) -> Result<Response, ApiErr
         Ok((open, note)) => {
             let reader = reader(None, &form.headers);
             let text = render(&app, &open, note, (form.fields.get("step") == "form", &reader)).await;
-            text.map_or_else(no_preview, |text| Ok(in_frame(text, open.page.details.accent)))
+            text.map_or_else(no_preview, |text| Ok(in_frame(StatusCode::OK, text, open.page.details.accent)))
         }
         Err(refusal) => no_preview(refusal),
     }
@@ -67,7 +57,7 @@ fn no_preview(refusal: Refusal) -> Result<Response, ApiError> {
     if !status.is_client_error() || status == StatusCode::UNAUTHORIZED {
         return Err(error);
     }
-    Ok(in_frame(NoPreview { reason: &text }.html(), None))
+    Ok(in_frame(StatusCode::OK, NoPreview { reason: &text }.html(), None))
 }
 
 /// The page as it would be, without what is wrong with it, and what is said above it.
