@@ -54,8 +54,7 @@ impl ProviderChoice<'_> {
     }
 }
 
-/// A form that may have ended the session by its effect. It was sent when the session had ended, so it may have been sent
-/// twice.
+/// A form that ends the session by its effect. It was sent after the session had ended, so it may have been sent twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// One that leaves or deletes an organization.

@@ -60,8 +60,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 /// The list, to continue on after a refused form, with the text of the link to it.
 const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
 /// Why a form about an agent that has changed since had no effect.
-const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown here. Save again to \
-                       change it.";
+const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown above. The fields \
+                       that you changed keep what you typed. Save again to change it.";
 
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The agent has changed since you opened this page. Its current state is shown here.";

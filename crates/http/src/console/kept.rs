@@ -1,5 +1,5 @@
-//! What a page keeps of a form that had no effect, to be sent again: the session had ended, or had been switched to another
-//! organization. Nothing is stored.
+//! What a page keeps of a form that had no effect, to be sent again: the session had ended, or had been switched to
+//! another organization. Nothing is stored.
 
 use axum::response::{IntoResponse as _, Response};
 use kalends_kernel::OrgId;
@@ -25,8 +25,9 @@ const KEPT_MAX: usize = 256 * 1024;
 /// The maximum size of the body of such a form, in bytes. A browser may send three bytes for one.
 pub(super) const BODY_MAX: usize = 3 * KEPT_MAX;
 
-/// Forms that are not kept. They end the session by their effect, or belong to no organization, or a form or page of
-/// their own helps better. The form of the user's own name would rename somebody else who signs in.
+/// Forms that are not kept. Some end the session by their effect. The sign-in has help of its own for those about an
+/// invitation or a connection link. The form of the user's name would rename somebody else who signs in, and nobody has to
+/// sign in to sign out.
 const NOT_KEPT: [&str; 7] = [SIGN_OUT, JOIN, START, DECLINE, ACCOUNT, ACCOUNT_PASSWORD, DELETE_ORGANIZATION];
 
 /// Whether a form may be kept, by the template of its route.
@@ -160,7 +161,7 @@ mod tests {
         let org = org();
         let id = org.to_string();
         let kept = |rest: &[(&'static str, &'static str)], left_out| {
-            let fields = [&[("org", &*id)], rest].concat();
+            let fields = [&[("org", &*id)][..], rest].concat();
             Kept::Form { org, fields, left_out }
         };
         let sent = fields(org, "events=a&events=b&code=1&note=%0D%0A%3Cb%3E");
@@ -194,7 +195,7 @@ mod tests {
         }
         let just = &many[4..];
         assert!(matches!(Kept::of(&fields(org, just)), Kept::Form { .. }));
-        for (rest, too_many) in [(&*many, true), (just, false), (&long, false)] {
+        for (rest, too_many) in [(&*many, true), (just, false), (&*long, false)] {
             assert_eq!(has_too_many(format!("org={org}&{rest}").as_bytes()), too_many);
         }
     }

@@ -28,8 +28,10 @@ use crate::{
 };
 
 /// Why a form about rules that have changed since had no effect.
-const CHANGED: &str = "The rules have changed since you opened this page. Their current state is shown here. Send the \
-                       form again to change it.";
+const CHANGED: &str = "The rules have changed since you opened this page. Their current state is shown above. The \
+                       fields that you changed keep what you typed. Send the form again to change it.";
+/// Likewise, why a date was not removed.
+const CHANGED_SINCE: &str = "The rules have changed since you opened this page. Their current state is shown here.";
 
 /// A form that had no effect.
 enum Wrong<'a> {
@@ -191,7 +193,7 @@ pub(super) async fn remove_date(app: Service, id: PathOf<String>, form: OwnForm)
         Ok(true) => Ok(after(&id.0, "removed")),
         Ok(false) => Ok(after(&id.0, "gone")),
         Err(refusal @ Refusal::Stale { .. }) => {
-            let wrong = Wrong::Other(Problems::general(CHANGED.to_owned()));
+            let wrong = Wrong::Other(Problems::general(CHANGED_SINCE.to_owned()));
             again(&app, &form.caller, &id.0, for_page(refusal)?, &wrong).await
         }
         Err(refusal) => refused(refusal, TO_LIST),
