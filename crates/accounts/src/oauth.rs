@@ -278,7 +278,7 @@ impl ReturnTo {
 
 impl BegunAttempt {
     /// The attempt with a page to return to. Its state contains the page, and the attempt is stored under the whole
-    /// state, so that the page cannot be changed on the way.
+    /// state, so that the page cannot be changed on the way. So the provider can read the path and the query of the page.
     #[must_use]
     pub fn returning_to(mut self, page: &ReturnTo) -> Self {
         self.state = format!("{}.{}", page.name(), self.state);

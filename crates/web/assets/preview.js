@@ -10,6 +10,15 @@
   let timer;
   let shown;
 
+  // The window of a frame; undefined if it shows no page of this server, such as an error of the browser.
+  function own(frame) {
+    try {
+      return frame.contentWindow.location.href ? frame.contentWindow : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   // Each preview gets a frame of its own. So the history has no entry for it, and the earlier one stays until it is there.
   function prepare() {
     if (coming) coming.remove();
@@ -20,9 +29,10 @@
     coming = frame;
     visible.after(frame);
     frame.addEventListener('load', () => {
-      if (frame !== coming || frame.contentWindow.location.href === 'about:blank') return;
+      const [after, before] = [own(frame), own(visible)];
+      if (frame !== coming || (after && after.location.href === 'about:blank')) return;
       frame.hidden = false;
-      frame.contentWindow.scrollTo(0, visible.contentWindow.scrollY);
+      if (after && before) after.scrollTo(0, before.scrollY);
       visible.remove();
       visible = frame;
       coming = undefined;

@@ -56,24 +56,39 @@ async fn a_form_outlives_its_session(#[case] database: Database) {
         assert!(!kept.text.contains("Passwords and codes"), "{}", kept.text);
         assert_eq!(kept.cookie, "");
     }
-    // Another site cannot show anything here, and neither can a form that is too large.
+    // Another site cannot show anything here. A form that is too large is not kept.
     let foreign = pages.send_from(EVIL, AGENTS, &fields).await;
     assert!(!foreign.text.contains("Scout"), "{}", foreign.text);
     foreign.asks_to_sign_in();
-    let large = "x".repeat(300_000);
-    pages.send(AGENTS, &[("org", &org), ("description", &large)]).await.asks_to_sign_in();
-    // Nothing that was typed.
-    pages.send("/console/verify/resend", &[]).await.asks_to_sign_in();
+    let (large, many) = ("x".repeat(270_000), [("a", "1"); 401]);
+    for fields in [&[("org", &*org), ("description", &*large)][..], &many] {
+        let lost = pages.send(AGENTS, fields).await.says(401, "What you sent is too long to keep.");
+        assert!(!lost.text.contains("<form") && lost.text.contains("/console/signed-in"), "{}", lost.text);
+    }
+    // Nothing that was typed, and nothing that belongs to an organization.
+    let codes = [("once", &*once), ("code", "123456")];
+    for (path, fields) in [
+        ("/console/verify/resend", &[][..]),
+        ("/console/members/usr_x/remove", &fields[..1]),
+        ("/console/agents/agt_x/decommission", &fields[..2]),
+        ("/console/security/confirm", &codes),
+        ("/console/account", &[fields[0], fields[2]]),
+        (AGENTS, &fields[1..]),
+    ] {
+        pages.send(path, fields).await.asks_to_sign_in();
+    }
+    // The sign-in helps those who join or connect.
+    pages.send("/console/join", &[("key", &once)]).await.leads_to("/console/sign-in?next=%2Fconsole%2Fjoin");
+    let offer = "/console/sign-in?next=%2Fconsole%2Fconnect%2Foffer";
+    pages.send("/console/connect/decline", &[fields[0], ("link", "x")]).await.leads_to(offer);
+    let preview = pages.send("/console/booking-pages/preview", &fields).await;
+    let preview = preview.says(401, "Your session has ended. Save to keep what you typed.");
+    assert!(!preview.text.contains("Scout"), "{}", preview.text);
     pages.send("/console/sign-out", &[("next", AGENTS)]).await.leads_to("/console/sign-in");
     // Secrets are left out.
-    let secret = "hush hush hush";
-    let passwords = [("org", &*org), ("current_password", secret), ("password", secret)];
-    let left_out = pages.send("/console/account/password", &passwords).await;
-    let left_out = left_out.says(401, "Passwords and codes are not kept.");
-    assert!(!left_out.text.contains("hush") && left_out.text.contains(&org), "{}", left_out.text);
-    let code = [("org", &*org), ("code", "123456")];
-    let left_out = pages.send("/console/security/confirm", &code).await.says(401, "Passwords and codes are not kept.");
-    assert!(!left_out.text.contains("123456"), "{}", left_out.text);
+    let secret = [fields[0], ("name", "Scout"), ("api_token", "hush hush hush")];
+    let left_out = pages.send(AGENTS, &secret).await.says(401, "Passwords and codes are not kept.");
+    assert!(!left_out.text.contains("hush") && left_out.text.contains("Scout"), "{}", left_out.text);
     assert_eq!(owner.get("/v1/agents").await.expect(200)["total"], 0);
 
     // Somebody else signs in instead: not a member, and a member whose session is in another organization.
@@ -83,7 +98,13 @@ async fn a_form_outlives_its_session(#[case] database: Database) {
         let entered = [("email", email), ("password", PASSWORD), ("next", &*back)];
         other.send("/console/sign-in", &entered).await.leads_to(&back);
         other.open(&back).await.says(200, said);
-        other.send(AGENTS, &fields).await.says(409, SWITCHED);
+        let kept = other.send(AGENTS, &fields).await.says(409, SWITCHED);
+        for part in [&*format!("href=\"{back}\" target=\"_blank\""), "name=\"name\" value=\"Scout\"", &once] {
+            assert!(kept.text.contains(part), "no {part} in {}", kept.text);
+        }
+        // Nothing that was typed.
+        let bare = other.send("/console/agents/agt_x/pause", &fields[..1]).await.says(409, SWITCHED);
+        assert!(!bare.text.contains("<form"), "{}", bare.text);
         if email == bob.email {
             other.send(&format!("/console/orgs/{org}/switch"), &[("next", &back)]).await.leads_to(&back);
             other.open(&back).await.says(200, "Close this tab");
@@ -132,13 +153,14 @@ async fn a_user_chooses_among_organizations(#[case] database: Database) {
     let listed = pages.open(ORGS).await.says(200, &switch(&bob.org));
     assert!(!listed.text.contains(&switch(&ada.org)), "{}", listed.text);
 
-    // Leaving ends the session. The second click says that too.
+    // Leaving ends the session. After the second click, the page claims nothing.
     let leave = format!("/console/members/{}/remove", bob.user);
-    let form = [("org", &*ada.org)];
+    let leaves = hidden(&pages.open(&leave).await.says(200, "Leave Engines?").text, "leaves");
+    let form = [("org", &*ada.org), ("leaves", &*leaves)];
     pages.send(&leave, &form).await.says(200, "You have left Engines");
-    let second = "/console/sign-in?next=%2Fconsole%2Fmembers&ended=1";
+    let second = "/console/sign-in?next=%2Fconsole%2Forgs&ended=parting";
     pages.send(&leave, &form).await.leads_to(second);
-    pages.open(second).await.says(200, "If you have just left or deleted an organization, that is done.");
+    pages.open(second).await.says(200, "this page does not know whether the form had its effect before.");
     pages.sign_in(&bob.email).await;
     let listed = pages.open(ORGS).await.says(200, "(you are here)");
     assert!(!listed.text.contains("/switch\""), "{}", listed.text);

@@ -26,7 +26,7 @@ const KEPT_MAX: usize = 256 * 1024;
 pub(super) const BODY_MAX: usize = 3 * KEPT_MAX;
 
 /// Forms that are not kept. Some end the session by their effect. The sign-in has help of its own for those about an
-/// invitation or a connection link. The form of the user's name would rename somebody else who signs in, and nobody has to
+/// invitation or a connection link. The form of the user's name would rename somebody else who signs in. Nobody has to
 /// sign in to sign out.
 const NOT_KEPT: [&str; 7] = [SIGN_OUT, JOIN, START, DECLINE, ACCOUNT, ACCOUNT_PASSWORD, DELETE_ORGANIZATION];
 

@@ -63,8 +63,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 }
 
 /// Why a form about a subscription that has changed since had no effect.
-const CHANGED: &str = "The subscription has changed since you opened this page. Its current state is shown above. The fields \
-                       that you changed keep what you typed. Save again to change it.";
+const CHANGED: &str = "The subscription has changed since you opened this page. Its current state is shown above. The \
+                       fields that you changed keep what you typed. Save again to change it.";
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The subscription has changed since you opened this page. Its current state is shown here.";
 /// Why a calendar is not subscribed to an address.

@@ -61,8 +61,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
 /// The list, to continue on after a refused form, with the text of the link to it.
 pub(super) const TO_LIST: (&str, &str) = (WEBHOOKS, "See the webhooks");
 /// Why a form about a webhook that has changed since had no effect.
-const CHANGED: &str = "The webhook has changed since you opened this page. Its current state is shown above. The fields \
-                       that you changed keep what you typed. Save again to change it.";
+const CHANGED: &str = "The webhook has changed since you opened this page. Its current state is shown above. The \
+                       fields that you changed keep what you typed. Save again to change it.";
 
 /// `GET /console/webhooks`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
