@@ -68,11 +68,11 @@ async fn a_form_outlives_its_session(#[case] database: Database) {
     // Nothing that was typed, and nothing that belongs to an organization.
     let codes = [("once", &*once), ("code", "123456")];
     for (path, fields) in [
-        ("/console/verify/resend", &[][..]),
+        ("/console/verify/resend", &fields[..0]),
         ("/console/members/usr_x/remove", &fields[..1]),
         ("/console/agents/agt_x/decommission", &fields[..2]),
-        ("/console/security/confirm", &codes),
-        ("/console/account", &[fields[0], fields[2]]),
+        ("/console/security/confirm", &codes[..]),
+        ("/console/account", &[fields[0], fields[2]][..]),
         (AGENTS, &fields[1..]),
     ] {
         pages.send(path, fields).await.asks_to_sign_in();
