@@ -24,8 +24,8 @@ use crate::{
 };
 
 /// The answer to a form of somebody whose session has ended. If the form comes from a page of this server, the page
-/// shows it again, to be sent after signing in. Otherwise, the answer leads to the sign-in: another site must not choose
-/// what a page of this server contains. `ip` is the address whose forms are limited.
+/// shows it again, to be sent after signing in. Otherwise, the answer leads to the sign-in: another site must not
+/// choose what a page of this server contains. `ip` is the address whose forms are limited.
 pub(crate) async fn expired(app: &App, operation: &Operation, ip: Option<IpAddr>, request: Request) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("", MatchedPath::as_str);

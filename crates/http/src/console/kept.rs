@@ -20,7 +20,7 @@ const SECRETS: [&str; 7] = ["password", "passphrase", "secret", "credential", "t
 const UNTYPED: [&str; 4] = [ORG, ONCE, VERSION, LEAVES];
 /// The maximum number of fields of a form that is kept.
 const FIELDS_MAX: usize = 400;
-/// The maximum size of their names and values, in bytes. Only the forms that import a file can be larger.
+/// The maximum size of their names and values, in bytes. The forms that import a file can be larger.
 const KEPT_MAX: usize = 256 * 1024;
 /// The maximum size of the body of such a form, in bytes. A browser may send three bytes for one.
 pub(super) const BODY_MAX: usize = 3 * KEPT_MAX;
