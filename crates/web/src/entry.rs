@@ -81,8 +81,8 @@ impl Ended {
     const fn text(self) -> &'static str {
         match self {
             Self::Parting => {
-                "Your session has ended, and this page does not know whether the form had its effect before. Sign in to \
-                 see."
+                "Your session has ended, and this page does not know whether the form had its effect before. Sign in \
+                 to see."
             }
             Self::Password => {
                 "Your session has ended, and this page does not know whether your password was changed before. Try the \
