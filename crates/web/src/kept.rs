@@ -16,6 +16,8 @@ use crate::{
 pub enum NoEffect {
     /// The session had ended.
     Ended,
+    /// The operator's session had ended.
+    OperatorEnded,
     /// The session had been switched to another organization.
     Switched,
 }
@@ -24,14 +26,14 @@ impl NoEffect {
     /// What is the matter, as a heading.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Ended => "Your session has ended",
+            Self::Ended | Self::OperatorEnded => "Your session has ended",
             Self::Switched => Problem::SWITCHED.title,
         }
     }
 
     const fn effect(self) -> &'static str {
         match self {
-            Self::Ended => "Nothing was changed.",
+            Self::Ended | Self::OperatorEnded => "Nothing was changed.",
             Self::Switched => {
                 "Nothing was changed, because the form belongs to the organization that you were in before."
             }
@@ -40,21 +42,21 @@ impl NoEffect {
 
     const fn first_step(self) -> &'static str {
         match self {
-            Self::Ended => "Sign in",
+            Self::Ended | Self::OperatorEnded => "Sign in",
             Self::Switched => "Switch back",
         }
     }
 
     const fn way_text(self) -> &'static str {
         match self {
-            Self::Ended => "Sign in in another tab",
+            Self::Ended | Self::OperatorEnded => "Sign in in another tab",
             Self::Switched => "Switch in another tab",
         }
     }
 
     const fn second_step(self) -> &'static str {
         match self {
-            Self::Ended => "Send the form again as soon as you are signed in.",
+            Self::Ended | Self::OperatorEnded => "Send the form again as soon as you are signed in.",
             Self::Switched => "Send the form again as soon as you have switched back.",
         }
     }
@@ -90,6 +92,7 @@ impl KeptForm<'_> {
         let page = self.org.map_or_else(|| SIGNED_IN.to_owned(), |org| with(SIGNED_IN, &[("org", &org)]));
         match self.reason {
             NoEffect::Ended => with("/console/sign-in", &[("next", &page)]),
+            NoEffect::OperatorEnded => "/console/operator".to_owned(),
             NoEffect::Switched => page,
         }
     }

@@ -44,8 +44,8 @@ pub(super) enum Kept<'a> {
     TooLong(Option<OrgId>),
     /// Its fields.
     Form {
-        /// The organization of its page.
-        org: OrgId,
+        /// The organization of its page; `None` for a form of the operator.
+        org: Option<OrgId>,
         /// The names and values, in their order.
         fields: Vec<(&'a str, &'a str)>,
         /// Whether any are left out.
@@ -55,11 +55,22 @@ pub(super) enum Kept<'a> {
 
 impl<'a> Kept<'a> {
     pub(super) fn of(fields: &'a Fields) -> Self {
-        let Ok(org) = fields.get(ORG).parse::<OrgId>() else { return Self::Nothing };
+        match fields.get(ORG).parse::<OrgId>() {
+            Ok(org) => Self::form(fields, Some(org)),
+            Err(_) => Self::Nothing,
+        }
+    }
+
+    /// A form of the operator, which belongs to no organization.
+    pub(super) fn of_operator(fields: &'a Fields) -> Self {
+        Self::form(fields, None)
+    }
+
+    fn form(fields: &'a Fields, org: Option<OrgId>) -> Self {
         let size: usize = fields.pairs().map(|(name, value)| name.len() + value.len()).sum();
         let sent = fields.pairs().count();
         if sent > FIELDS_MAX || size > KEPT_MAX {
-            return Self::TooLong(Some(org));
+            return Self::TooLong(org);
         }
         let kept: Vec<_> = fields.pairs().filter(|(name, _)| !may_be_secret(name)).collect();
         if kept.iter().all(|(name, _)| UNTYPED.contains(name)) {
@@ -80,7 +91,8 @@ impl<'a> Kept<'a> {
         }
     }
 
-    fn render(&self, reason: NoEffect, path: &str) -> Option<String> {
+    /// The page that says why a form to that path had no effect, if there is anything to say on it.
+    pub(super) fn render(&self, reason: NoEffect, path: &str) -> Option<String> {
         match self {
             Self::Nothing => None,
             Self::TooLong(org) => {
@@ -88,9 +100,9 @@ impl<'a> Kept<'a> {
                 Some(KeptForm { reason, org: org.as_deref(), form: None }.html())
             }
             Self::Form { org, fields, left_out } => {
-                let (org, action) = (org.to_string(), Path::new(path)?);
+                let (org, action) = (org.map(|org| org.to_string()), Path::new(path)?);
                 let form = SentForm { action: &action, fields, left_out: *left_out };
-                Some(KeptForm { reason, org: Some(&org), form: Some(form) }.html())
+                Some(KeptForm { reason, org: org.as_deref(), form: Some(form) }.html())
             }
         }
     }
@@ -162,7 +174,7 @@ mod tests {
         let id = org.to_string();
         let kept = |rest: &[(&'static str, &'static str)], left_out| {
             let fields = [&[("org", &*id)][..], rest].concat();
-            Kept::Form { org, fields, left_out }
+            Kept::Form { org: Some(org), fields, left_out }
         };
         let sent = fields(org, "events=a&events=b&code=1&note=%0D%0A%3Cb%3E");
         assert_eq!(Kept::of(&sent), kept(&[("events", "a"), ("events", "b"), ("note", "\n<b>")], true));

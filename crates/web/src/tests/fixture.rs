@@ -8,13 +8,13 @@ use super::framed::{self, shell};
 use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
-    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState, Ended,
-    Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm,
-    Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Overview, Page,
-    PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies,
-    RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState,
-    SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount,
-    Verification, VerificationState, WrongEntry,
+    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
+    Ended, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState,
+    KeptForm, Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Overview,
+    Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader,
+    Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm,
+    SecurityState, SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
+    UsableAccount, Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -286,7 +286,6 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         SignIn { next: Next::Connect, email: text, problem, ended, providers: &providers, may_sign_up: true }.html()
     };
     let kept = [("org", "org_x"), (text, text)];
-    let expired = Expired { action: &path, fields: &kept, org: Some("org_x"), left_out: false, of_operator: false };
     let sent = SentForm { action: &path, fields: &kept, left_out: true };
     let expired = KeptForm { reason: NoEffect::Ended, org: Some("org_x"), form: Some(sent) };
     let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
@@ -385,8 +384,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-in", sign_in(None)),
         ("sign-in, wrong", sign_in(Some(text))),
         ("session ended", expired.html()),
-        ("session ended, without a password", Expired { org: None, left_out: true, ..expired }.html()),
-        ("session ended, operator's", Expired { org: None, of_operator: true, ..expired }.html()),
+        ("session ended, operator's", KeptForm { reason: NoEffect::OperatorEnded, org: None, ..expired }.html()),
         ("session ended, too long", KeptForm { org: None, form: None, ..expired }.html()),
         ("session switched", KeptForm { reason: NoEffect::Switched, ..expired }.html()),
         ("session switched, too long", KeptForm { reason: NoEffect::Switched, form: None, ..expired }.html()),

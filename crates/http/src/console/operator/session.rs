@@ -10,10 +10,10 @@ use http::{HeaderMap, StatusCode, header, request::Parts, uri::PathAndQuery};
 use kalends_accounts::operator_cookie;
 use kalends_app::{App, Refusal};
 use kalends_time::Timestamp;
-use kalends_web::{Expired, Href, OperatorPlace, OperatorShell, OperatorSignIn, Path};
+use kalends_web::{Href, NoEffect, OperatorPlace, OperatorShell, OperatorSignIn, Path};
 
 use super::super::{
-    expired::kept,
+    kept::Kept,
     places::OPERATOR,
     shown::{because_of, page, wait},
 };
@@ -117,11 +117,10 @@ async fn form_again(app: &App, request: Request) -> Option<String> {
     if !is_own || !is_form(request.headers()) {
         return None;
     }
-    let action = Path::new(request.uri().path())?;
+    let path = request.uri().path().to_owned();
     let body = read_up_to(request.into_body(), FORM_MAX).await.ok()?;
     let fields = Fields::of_form(&body).ok()?;
-    let (kept, left_out) = kept(&fields)?;
-    Some(Expired { action: &action, fields: &kept, org: None, left_out, of_operator: true }.html())
+    Kept::of_operator(&fields).render(NoEffect::OperatorEnded, &path)
 }
 
 impl IntoResponse for SignedOut {

@@ -50,13 +50,8 @@ fn an_event_over_midnight_is_on_both_days() {
         event("night", "2026-03-02T22:00:00Z", "2026-03-03T01:30:00Z"),
         event("long", "2026-03-05T12:00:00Z", "2026-03-07T12:00:00Z"),
     ];
-    let expected = [
-        "02 night From 22:00",
-        "03 night Until 01:30",
-        "05 long From 12:00",
-        "06 long All day",
-        "07 long Until 12:00",
-    ];
+    let expected =
+        ["02 night From 22:00", "03 night Until 01:30", "05 long From 12:00", "06 long All day", "07 long Until 12:00"];
     for view in [View::Week, View::List] {
         assert_eq!(shown(&seen(view, "2026-03-02", "UTC", &events)), expected);
     }
