@@ -160,6 +160,8 @@ pub enum IfMatch {
     Any,
     /// One of these versions.
     OneOf(Vec<Version>),
+    /// No version: the row must not exist yet. No header says so; pages with forms do.
+    Absent,
 }
 
 impl IfMatch {
@@ -171,7 +173,7 @@ impl IfMatch {
         match self {
             Self::Any => Ok(()),
             Self::OneOf(versions) if versions.contains(&version) => Ok(()),
-            Self::OneOf(_) => Err(Refusal::Stale { current: etag(version) }),
+            Self::OneOf(_) | Self::Absent => Err(Refusal::Stale { current: etag(version) }),
         }
     }
 
@@ -181,7 +183,7 @@ impl IfMatch {
     /// [`Refusal::Stale`] if the header names a version.
     pub fn check_absent(&self) -> Result<(), Refusal> {
         match self {
-            Self::Any => Ok(()),
+            Self::Any | Self::Absent => Ok(()),
             Self::OneOf(_) => Err(Refusal::Stale { current: "(there is none)".to_owned() }),
         }
     }

@@ -404,6 +404,22 @@ async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
 }
 
 #[tokio::test]
+async fn rules_that_must_be_new_replace_none() {
+    let house = House::new().await;
+    let id = house.calendar(&house.agent().await).await.id.to_string();
+    let actor = house.actor(Reach::Organization, &operations::PUT_RULES);
+    let new = || NewRules { rules: Default::default(), zone: None };
+    house.app.put_availability_rules(&actor, &id, new(), &IfMatch::Absent).await.unwrap();
+    let second = house.app.put_availability_rules(&actor, &id, new(), &IfMatch::Absent).await;
+    assert!(matches!(second, Err(Refusal::Stale { .. })), "{second:?}");
+    let deleted = house.app.delete_availability_rules(&actor, &id, &IfMatch::Absent).await;
+    assert!(matches!(deleted, Err(Refusal::Stale { .. })), "{deleted:?}");
+    let rules = house.app.availability_rules(&actor, &id).await.unwrap();
+    let version = IfMatch::OneOf(vec![rules.version]);
+    house.app.put_availability_rules(&actor, &id, new(), &version).await.unwrap();
+}
+
+#[tokio::test]
 async fn changes_to_rules_are_audited() {
     use kalends_testkit::Inspect as _;
     let house = House::new().await;

@@ -295,9 +295,14 @@ impl OwnForm {
         once(app, &mut self.caller, self.fields.get(ONCE), &self.body, effect).await
     }
 
-    /// Requires the version that the page of the form showed, in its hidden field [`VERSION`].
+    /// The version that the page of the form showed: its hidden field [`VERSION`].
+    pub(super) fn version(&self) -> &str {
+        self.fields.get(VERSION)
+    }
+
+    /// Requires the version that the page of the form showed, as a number.
     pub(super) fn if_match(&self) -> IfMatch {
-        IfMatch::OneOf(self.fields.get(VERSION).parse().map(Version).into_iter().collect())
+        IfMatch::OneOf(self.version().parse().map(Version).into_iter().collect())
     }
 
     /// [`begin`], for the caller, with the hidden field [`ONCE`].
@@ -368,7 +373,15 @@ impl<'a> Again<'a> {
 
     /// The version that the form is for, given the one that is current.
     pub(super) fn version(&self, now: Version) -> String {
-        self.version.map_or_else(|| now.0.to_string(), str::to_owned)
+        self.version_text(&now.0.to_string()).to_owned()
+    }
+
+    /// [`Again::version`], for a version that is another text than a number.
+    pub(super) fn version_text<'v>(&self, now: &'v str) -> &'v str
+    where
+        'a: 'v,
+    {
+        self.version.unwrap_or(now)
     }
 
     /// Whether the resource has changed since its page was opened.

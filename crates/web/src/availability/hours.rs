@@ -91,7 +91,7 @@ pub fn hours_text(hours: Option<OpenHours>) -> String {
 }
 
 /// Reads hours as people type them: `09:00-17:00`, `9-17`, `9:00 – 17:30`; nothing or `closed` for a day that is
-/// closed. An end at 00:00 is the midnight after.
+/// closed. An end at 00:00 is the midnight after, unless the start is at 00:00 too: a whole day is `0-24`.
 ///
 /// # Errors
 /// What is wrong, as the message of a field.
@@ -105,7 +105,7 @@ pub fn read_hours(text: &str) -> Result<Option<OpenHours>, &'static str> {
     }
     let (start, end) = text.split_once(['-', '–', '—']).ok_or(FORM)?;
     let (Some(start), Some(end)) = (minute(start.trim()), minute(end.trim())) else { return Err(FORM) };
-    let end = if end == 0 { MIDNIGHT } else { end };
+    let end = if end == 0 && start > 0 { MIDNIGHT } else { end };
     OpenHours::new(start, end).map(Some).ok_or(ORDER)
 }
 
@@ -174,6 +174,8 @@ mod tests {
     #[case("17:00-09:00", ORDER)]
     #[case("09:00-09:00", ORDER)]
     #[case("24:00-24:00", ORDER)]
+    #[case("00:00-00:00", ORDER)]
+    #[case("0-0", ORDER)]
     fn other_texts_are_refused(#[case] text: &str, #[case] problem: &str) {
         assert_eq!(read_hours(text), Err(problem));
     }

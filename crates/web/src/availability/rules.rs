@@ -86,10 +86,15 @@ fn written(hours: Option<OpenHours>) -> String {
 impl RulesShown {
     /// The rules in one sentence; `None` is a calendar without rules.
     pub(crate) fn sentence_of(rules: Option<&Self>) -> String {
-        const UNRESTRICTED: &str = "No working hours: every time is offered";
-        let Some(rules) = rules else { return format!("{UNRESTRICTED}.") };
-        let mut parts = vec![rules.week.as_ref().map_or_else(|| UNRESTRICTED.to_owned(), week_text)];
-        parts.extend(rules.buffers());
+        const UNRESTRICTED: &str = "No working hours: every time that is free is offered.";
+        let Some(rules) = rules else { return UNRESTRICTED.to_owned() };
+        let buffers = rules.buffers();
+        if rules.week.is_none() && buffers.is_none() && rules.dates.is_empty() {
+            return UNRESTRICTED.to_owned();
+        }
+        let week = rules.week.as_ref().map_or_else(|| "No working hours on weekdays".to_owned(), week_text);
+        let mut parts = vec![week];
+        parts.extend(buffers);
         match rules.dates.len() {
             0 => {}
             1 => parts.push("1 date with other hours".to_owned()),
@@ -296,7 +301,7 @@ pub struct RemoveRules<'a> {
     /// Its rules.
     pub rules: &'a RulesShown,
     /// Their version.
-    pub version: i64,
+    pub version: &'a str,
     /// Why the question is asked again.
     pub problem: Option<&'a str>,
 }
@@ -333,9 +338,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case(rules(0, 0, None, &[]), "No working hours: every time is offered.")]
+    #[case(rules(0, 0, None, &[]), "No working hours: every time that is free is offered.")]
     #[case(rules(15, 0, weekdays(), &[]), "Mon–Fri 09:00–17:00; 15 minutes free before events.")]
-    #[case(rules(0, 1, None, &[]), "No working hours: every time is offered; 1 minute free after events.")]
+    #[case(rules(0, 1, None, &[]), "No working hours on weekdays; 1 minute free after events.")]
+    #[case(rules(0, 0, None, &["2026-12-24"]), "No working hours on weekdays; 1 date with other hours.")]
     #[case(
         rules(10, 10, weekdays(), &["2026-12-24"]),
         "Mon–Fri 09:00–17:00; 10 minutes free before and after events; 1 date with other hours."
@@ -350,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_calendar_without_rules_offers_every_time() {
-        assert_eq!(RulesShown::sentence_of(None), "No working hours: every time is offered.");
+        assert_eq!(RulesShown::sentence_of(None), "No working hours: every time that is free is offered.");
     }
 
     #[test]

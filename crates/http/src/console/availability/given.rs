@@ -92,7 +92,8 @@ pub(super) fn wanted(now: Option<&RulesShown>, zone: Zone, fields: &Fields) -> R
         sat: read("sat", sat),
         sun: read("sun", sun),
     };
-    let working_hours = errors.take(restricted(given.restricted, fields)).unwrap_or_default().then_some(week);
+    let is_restricted = restricted(given, current.restricted, fields);
+    let working_hours = errors.take(is_restricted).unwrap_or_default().then_some(week);
     let body = wire::PutAvailabilityRules {
         buffer_before_minutes: before,
         buffer_after_minutes: after,
@@ -106,11 +107,16 @@ pub(super) fn wanted(now: Option<&RulesShown>, zone: Zone, fields: &Fields) -> R
     }
 }
 
-/// Whether hours restrict what is offered.
-fn restricted(choice: &str, fields: &Fields) -> Result<bool, FieldError> {
+/// Whether hours restrict what is offered. `before` is the choice that the rules have.
+fn restricted(given: RulesGiven<'_>, before: &str, fields: &Fields) -> Result<bool, FieldError> {
     // Hours that are typed, but would have no effect, are a mistake.
     let is_typed = |day: &&str| fields.is_typed_over(day) && !fields.get(day).trim().is_empty();
-    match choice {
+    match given.restricted {
+        // Empty fields close their days. Nobody should close all of them by accident.
+        "hours" if before != "hours" && given.days.iter().all(|text| text.is_empty()) => {
+            let message = "must have hours on a day below; to close every day, write closed in one of them";
+            Err(FieldError::new("working_hours", message))
+        }
         "hours" => Ok(true),
         "any" if DAYS.iter().any(is_typed) => {
             Err(FieldError::new("working_hours", "must be the hours below, or the hours that you typed have no effect"))
@@ -229,6 +235,10 @@ mod tests {
         assert_eq!(wrong(Some(&shown), &[("working_hours", "x")]), ["working_hours"]);
         assert_eq!(wrong(Some(&shown), &[("timezone", "Mars")]), ["timezone"]);
         assert_eq!(wrong(None, &[("mon", "9-17")]), ["working_hours"], "the hours would have no effect");
+        let chosen = ("working_hours", "hours");
+        assert_eq!(wrong(None, &[chosen]), ["working_hours"], "every day would be closed");
+        let closed = wanted(None, Zone::UTC, &form(None, &[chosen, ("sun", "closed")])).unwrap();
+        assert_eq!(closed, body(&RulesShown { week: Some([None; 7]), ..unrestricted(Zone::UTC) }).parse().unwrap());
         let any = wanted(Some(&shown), Zone::UTC, &form(Some(&shown), &[("working_hours", "any")])).unwrap();
         assert_eq!(any, body(&RulesShown { week: None, ..now() }).parse().unwrap());
     }

@@ -13,7 +13,7 @@ use super::{
     },
     list::TO_LIST,
     rules::after,
-    stored::{rules_of, shown},
+    stored::{condition, rules_of, shown, version},
 };
 use crate::{
     Service,
@@ -36,13 +36,13 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     needs(caller, &operations::DELETE_RULES)?;
     let calendar = app.calendar(caller, id).await?;
     let rules = app.availability_rules(caller, id).await?;
-    let version = rules.version.0;
+    let version = version(Some(&rules));
     let question = RemoveRules {
         shell: &shell(app, caller, Place::Availability).await?,
         calendar: &calendar.id.to_string(),
         name: &calendar.name,
         rules: &shown(rules),
-        version,
+        version: &version,
         problem,
     };
     Ok(question.html())
@@ -63,8 +63,7 @@ pub(super) async fn remove(app: Service, id: PathOf<String>, form: OwnForm) -> R
 
 /// Removes the rules in the version that the question showed. The same form may have done so before.
 async fn end(app: &App, form: &OwnForm, id: &str) -> Result<(), Refusal> {
-    match rules_of(app, &form.caller, id).await? {
-        None => Ok(()),
-        Some(_) => app.delete_availability_rules(&form.caller, id, &form.if_match()).await.map(drop),
-    }
+    let Some(rules) = rules_of(app, &form.caller, id).await? else { return Ok(()) };
+    let condition = condition(form.version(), Some(&rules))?;
+    app.delete_availability_rules(&form.caller, id, &condition).await.map(drop)
 }

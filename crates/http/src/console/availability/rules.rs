@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::{Actor, Answered, App, IfMatch, Refusal, operations};
+use kalends_app::{Actor, Answered, App, Refusal, operations};
 use kalends_kernel::Page;
 use kalends_time::CivilDate;
 use kalends_web::{DATE_FIELDS, DATES_SHOWN, DateGiven, NO_PROBLEMS, Paging, Place, Problems, RULES_FIELDS, RulesPage};
@@ -82,10 +82,6 @@ async fn render(
         Some(Wrong::Date(again)) => DateGiven { date: again.text("date", ""), hours: again.text("hours", "") },
         _ => DateGiven::default(),
     };
-    let number = |again: Option<&Again<'_>>| match again {
-        Some(again) => again.version(current),
-        None => current.0.to_string(),
-    };
     let (of_rules, of_date, problems) = match wrong {
         None => (None, None, &NO_PROBLEMS),
         Some(Wrong::Rules(again)) => (Some(again), None, &again.problems),
@@ -109,10 +105,10 @@ async fn render(
         zone,
         now: app.now(),
         once: &new_once(app.entropy()),
-        version: &number(of_rules),
+        version: of_rules.map_or(&*current, |again| again.version_text(&current)),
         date_once: &new_once(app.entropy()),
-        date_version: &number(of_date),
-        current: &current.0.to_string(),
+        date_version: of_date.map_or(&*current, |again| again.version_text(&current)),
+        current: &current,
         given,
         was,
         date,
@@ -137,7 +133,7 @@ pub(super) async fn back(id: PathOf<String>) -> Response {
 
 /// `POST /console/availability/{id}`
 pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let (fields, seen) = (form.fields.clone(), form.if_match());
+    let (fields, seen) = (form.fields.clone(), form.version().to_owned());
     match form.once(&app, async |caller: &Actor| save(&app, caller, &id.0, &fields, &seen).await).await {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
@@ -152,7 +148,7 @@ async fn save(
     caller: &Actor,
     id: &str,
     fields: &Fields,
-    seen: &IfMatch,
+    seen: &str,
 ) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
     let calendar = app.calendar(caller, id).await?;
     let rules = rules_of(app, caller, id).await?;
@@ -163,7 +159,7 @@ async fn save(
 
 /// `POST /console/availability/{id}/dates`
 pub(super) async fn set_date(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let (fields, seen) = (form.fields.clone(), form.if_match());
+    let (fields, seen) = (form.fields.clone(), form.version().to_owned());
     match form.once(&app, async |caller: &Actor| save_date(&app, caller, &id.0, &fields, &seen).await).await {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
@@ -178,7 +174,7 @@ async fn save_date(
     caller: &Actor,
     id: &str,
     fields: &Fields,
-    seen: &IfMatch,
+    seen: &str,
 ) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
     let calendar = app.calendar(caller, id).await?;
     let rules = rules_of(app, caller, id).await?;
@@ -203,6 +199,7 @@ pub(super) async fn remove_date(app: Service, id: PathOf<String>, form: OwnForm)
 /// Gives a date the hours of its weekday again. Returns whether it had others: the same form may have removed them.
 async fn take_date(app: &App, form: &OwnForm, id: &str) -> Result<bool, Refusal> {
     let Some(rules) = rules_of(app, &form.caller, id).await? else { return Ok(false) };
+    let condition = condition(form.version(), Some(&rules));
     let mut rules = shown(rules);
     let date: Option<CivilDate> = form.fields.get("date").parse().ok();
     let before = rules.dates.len();
@@ -210,6 +207,6 @@ async fn take_date(app: &App, form: &OwnForm, id: &str) -> Result<bool, Refusal>
     if rules.dates.len() == before {
         return Ok(false);
     }
-    app.put_availability_rules(&form.caller, id, body(&rules).parse()?, &form.if_match()).await?;
+    app.put_availability_rules(&form.caller, id, body(&rules).parse()?, &condition?).await?;
     Ok(true)
 }

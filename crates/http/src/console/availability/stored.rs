@@ -1,14 +1,13 @@
 //! The rules of a calendar as the pages have them, and as the API takes them.
 
-use kalends_app::{Actor, App, IfMatch, Missing, Refusal};
+use kalends_app::{Actor, App, IfMatch, Missing, Refusal, etag};
 use kalends_calendars::AvailabilityRules;
-use kalends_kernel::Version;
 use kalends_time::Zone;
 use kalends_web::{DateShown, OpenHours, RulesShown};
 use kalends_wire as wire;
 
 /// The version of the rules of a calendar that has none.
-const NONE: Version = Version(0);
+const NONE: &str = "none";
 
 /// The rules of a visible calendar, if it has any.
 ///
@@ -22,19 +21,22 @@ pub(super) async fn rules_of(app: &App, caller: &Actor, calendar: &str) -> Resul
     }
 }
 
-/// The version that a form of these rules has.
-pub(super) fn version(rules: Option<&AvailabilityRules>) -> Version {
-    rules.map_or(NONE, |rules| rules.version)
+/// The version that a form of these rules has. It names the rules too: rules that are removed and made again begin with
+/// the same number.
+pub(super) fn version(rules: Option<&AvailabilityRules>) -> String {
+    rules.map_or_else(|| NONE.to_owned(), |rules| format!("{}.{}", rules.id, rules.version.0))
 }
 
-/// The condition for replacing the rules, given the one of a form.
+/// The condition for replacing the rules, given the [`version`] of a form.
 ///
 /// # Errors
 /// [`Refusal::Stale`] if the rules have changed since the page of the form was opened.
-pub(super) fn condition(seen: &IfMatch, now: Option<&AvailabilityRules>) -> Result<IfMatch, Refusal> {
-    seen.check(version(now))?;
-    // There is no version to name before the rules exist.
-    Ok(if now.is_some() { seen.clone() } else { IfMatch::Any })
+pub(super) fn condition(seen: &str, now: Option<&AvailabilityRules>) -> Result<IfMatch, Refusal> {
+    let (condition, current) = match now {
+        Some(rules) => (IfMatch::OneOf(vec![rules.version]), etag(rules.version)),
+        None => (IfMatch::Absent, "(there is none)".to_owned()),
+    };
+    if seen == version(now) { Ok(condition) } else { Err(Refusal::Stale { current }) }
 }
 
 /// The rules for a page.
