@@ -85,7 +85,7 @@ pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, Calend
 pub use availability::{
     AskedTime, AvailabilityList, CHOSEN_MAX, Candidate, DATE_FIELDS, DATES_SHOWN, DateGiven, DateShown, Hindrance,
     OpenHours, RULES_FIELDS, RemoveRules, RuledCalendar, RulesGiven, RulesPage, RulesShown, TEST_DAYS_MAX, TEST_FIELDS,
-    TestGiven, Tested, TesterPage, days_of, hours_text, read_hours,
+    TEST_REASONS_MAX, TestGiven, Tested, TesterPage, days_of, hours_text, read_hours,
 };
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use booking_pages::{

@@ -258,6 +258,13 @@ async fn the_tester_shows_slots_and_says_why_not(#[case] database: Database) {
     ] {
         pages.open(&asked(&who, rest)).await.says(400, field);
     }
+    let nowhere = format!("{TESTER}?who={desk}&minutes=60&timezone=Mars&{monday}");
+    pages.open(&nowhere).await.says(400, "timezone-problem").says(400, "Must be an IANA time zone");
+    // The zone of the rules of what is chosen is suggested.
+    owner.put(api(&board)).json(json!({ "timezone": "Asia/Tokyo" })).await.expect(200);
+    for (who, zone) in [(&desk, "Europe/Berlin"), (&board, "Asia/Tokyo"), (&two, "Asia/Tokyo")] {
+        pages.open(&format!("{TESTER}?who={who}")).await.says(200, &format!("value=\"{zone}\" selected"));
+    }
     let missing = "cal_01jn8r7d2xe9tvn4a6k8m0pqrs";
     pages.open(&asked(&[missing], monday)).await.says(404, "There is no such calendar any more.");
     let crowd: Vec<String> = (0..21).map(|number| format!("cal_{number}")).collect();

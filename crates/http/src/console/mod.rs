@@ -24,6 +24,7 @@ mod imports;
 mod join;
 mod kept;
 mod keys;
+mod living;
 mod members;
 mod new_calendar;
 mod operator;

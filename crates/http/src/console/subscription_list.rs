@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal, operations};
-use kalends_calendars::ports::{AgentFilter, CalendarFilter};
+use kalends_calendars::ports::CalendarFilter;
 use kalends_feeds::{Subscription, SubscriptionStatus};
 use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Listed, Page};
 use kalends_time::Timestamp;
@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::{
     frame::{Asked, AskedOf, shell},
+    living::living_agents,
     places::SUBSCRIPTIONS,
     shown::{page, refused},
 };
@@ -24,7 +25,7 @@ use crate::{Service, error::ApiError, extract::Caller};
 
 /// The list, to continue on after a refused form, with the text of the link to it.
 pub(super) const TO_LIST: (&str, &str) = (SUBSCRIPTIONS, "See the subscriptions");
-/// The most agents or calendars that are read or offered at once.
+/// The most calendars that are read or offered at once.
 pub(super) const MOST: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// What the address of a page names.
@@ -104,20 +105,20 @@ pub(super) async fn statuses(
     Ok(filters)
 }
 
-/// The names of these agents.
+/// The names of these agents. Of several, one that is not among the oldest ones is named by its identifier.
 pub(super) async fn agent_names(
     app: &App,
     caller: &Actor,
     agents: BTreeSet<AgentId>,
 ) -> Result<BTreeMap<AgentId, String>, Refusal> {
-    let mut names = BTreeMap::new();
-    if agents.len() > 1 {
-        let known = app.list_agents(caller, AgentFilter::default(), MOST).await?.data;
-        names.extend(known.into_iter().map(|agent| (agent.id, agent.name)));
-    }
-    for id in agents.into_iter().filter(|id| !names.contains_key(id)).collect::<Vec<_>>() {
-        names.insert(id, app.agent(caller, &id.to_string()).await?.name);
-    }
+    let mut names: BTreeMap<_, _> = agents.iter().map(|id| (*id, id.to_string())).collect();
+    let known = match agents.first() {
+        None => Vec::new(),
+        Some(one) if agents.len() == 1 => vec![app.agent(caller, &one.to_string()).await?],
+        // To read each of the others would be too many reads.
+        Some(_) => living_agents(app, caller).await?.data,
+    };
+    names.extend(known.into_iter().map(|agent| (agent.id, agent.name)));
     Ok(names)
 }
 

@@ -13,5 +13,6 @@ pub use rules::{
     DATE_FIELDS, DATES_SHOWN, DateGiven, DateShown, RULES_FIELDS, RemoveRules, RulesGiven, RulesPage, RulesShown,
 };
 pub use tester::{
-    AskedTime, CHOSEN_MAX, Candidate, Hindrance, TEST_DAYS_MAX, TEST_FIELDS, TestGiven, Tested, TesterPage, days_of,
+    AskedTime, CHOSEN_MAX, Candidate, Hindrance, TEST_DAYS_MAX, TEST_FIELDS, TEST_REASONS_MAX, TestGiven, Tested,
+    TesterPage, days_of,
 };

@@ -11,6 +11,7 @@ use crate::{
     numbers::grouped,
     problems::Problems,
     shell::Shell,
+    time::offset_label,
     zones::ZoneField,
 };
 
@@ -23,7 +24,7 @@ pub const TEST_DAYS_MAX: i64 = 14;
 /// The largest number of slots that are shown.
 const SLOTS_MAX: usize = 200;
 /// The largest number of reasons that are shown of a day.
-const REASONS_MAX: usize = 10;
+pub const TEST_REASONS_MAX: usize = 10;
 
 /// An agent or a calendar to choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,8 +94,8 @@ pub struct Tested {
     pub slots: Vec<Timestamp>,
     /// What keeps time on the days without slots from being offered.
     pub hindrances: Vec<Hindrance>,
-    /// Whether there are more hindrances on these days.
-    pub has_more: bool,
+    /// The spans of such days in which there may be more hindrances.
+    pub incomplete: Vec<Span>,
     /// What is not known, as sentences without a full stop.
     pub warnings: Vec<String>,
     /// The time that was asked about, if there is one.
@@ -122,6 +123,8 @@ pub(crate) struct TestedDay {
     pub reasons: Vec<String>,
     /// The number of other reasons.
     pub more: usize,
+    /// Whether there are no more reasons than these.
+    pub is_explained: bool,
 }
 
 impl Tested {
@@ -135,23 +138,27 @@ impl Tested {
                 break;
             }
             let name = Translator::english().date(date);
-            let slots: Vec<_> = own.iter().take(left).map(|slot| (*slot, self.slot_text(*slot, zone))).collect();
+            // A clock that goes back shows some times twice.
+            let changes = Day::of(date, zone).is_some_and(|day| day.change().is_some());
+            let text = |slot: Timestamp| match (self.slot_text(slot, zone), changes) {
+                (text, true) => format!("{text} ({})", offset_label(zone.offset_at(slot))),
+                (text, false) => text,
+            };
+            let slots: Vec<_> = own.iter().take(left).map(|slot| (*slot, text(*slot))).collect();
             left -= slots.len();
-            let (mut reasons, mut more) = (Vec::new(), 0);
-            if own.is_empty() {
-                reasons = self.reasons(part, zone);
-                more = reasons.len().saturating_sub(REASONS_MAX);
-                reasons.truncate(REASONS_MAX);
-            }
-            days.push(TestedDay { name, slots, reasons, more });
+            let (reasons, more) = if own.is_empty() { self.reasons(part, zone) } else { (Vec::new(), 0) };
+            let is_explained = !self.incomplete.iter().any(|span| span.overlaps(part));
+            days.push(TestedDay { name, slots, reasons, more, is_explained });
         }
         days
     }
 
-    /// What keeps time in that part of a day from being offered.
-    fn reasons(&self, part: Span, zone: Zone) -> Vec<String> {
-        let reason = |hindrance: &Hindrance| Some(hindrance.sentence(hindrance.why.span.clip(part)?, zone));
-        self.hindrances.iter().filter_map(reason).collect()
+    /// What keeps time in that part of a day from being offered, and the number of other reasons.
+    fn reasons(&self, part: Span, zone: Zone) -> (Vec<String>, usize) {
+        let found = self.hindrances.iter().filter_map(|hindrance| Some((hindrance, hindrance.why.span.clip(part)?)));
+        let more = found.clone().count().saturating_sub(TEST_REASONS_MAX);
+        let first = found.take(TEST_REASONS_MAX);
+        (first.map(|(hindrance, span)| hindrance.sentence(span, zone)).collect(), more)
     }
 
     fn slot_text(&self, start: Timestamp, zone: Zone) -> String {
@@ -264,7 +271,12 @@ impl<'a> TesterPage<'a> {
     }
 
     fn sentences(&self, at: &AskedTime) -> Vec<String> {
-        at.hindrances.iter().map(|hindrance| hindrance.sentence(hindrance.why.span, self.zone)).collect()
+        let first = at.hindrances.iter().take(TEST_REASONS_MAX);
+        first.map(|hindrance| hindrance.sentence(hindrance.why.span, self.zone)).collect()
+    }
+
+    fn are_more(&self, at: &AskedTime) -> bool {
+        at.has_more || at.hindrances.len() > TEST_REASONS_MAX
     }
 
     fn note(&self, tested: &Tested, at: &AskedTime) -> Option<String> {
@@ -298,8 +310,8 @@ mod tests {
     }
 
     fn tested(window: Span, slots: Vec<Timestamp>, hindrances: Vec<Hindrance>) -> Tested {
-        let (has_more, warnings) = (false, Vec::new());
-        Tested { window, minutes: 30, step: 30, slots, hindrances, has_more, warnings, at: None }
+        let (incomplete, warnings) = (Vec::new(), Vec::new());
+        Tested { window, minutes: 30, step: 30, slots, hindrances, incomplete, warnings, at: None }
     }
 
     #[rstest]
@@ -335,6 +347,25 @@ mod tests {
         assert_eq!(monday.reasons[0], reason);
         assert_eq!(tuesday.slots, [(slot, "23:45–00:15".to_owned())]);
         assert!(tuesday.reasons.is_empty());
+    }
+
+    #[test]
+    fn a_day_whose_reasons_are_cut_says_so() {
+        let window = span("2026-03-02T00:00:00Z", "2026-03-04T00:00:00Z");
+        let incomplete = vec![span("2026-03-03T00:00:00Z", "2026-03-04T00:00:00Z")];
+        let found = Tested { incomplete, ..tested(window, Vec::new(), Vec::new()) };
+        let known: Vec<bool> = found.days(Zone::UTC).iter().map(|day| day.is_explained).collect();
+        assert_eq!(known, [true, false]);
+    }
+
+    #[test]
+    fn slots_of_a_repeated_hour_have_their_offsets() {
+        let window = span("2026-10-25T00:00:00Z", "2026-10-26T10:00:00Z");
+        let slots = ["2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z", "2026-10-26T08:00:00Z"];
+        let slots = slots.map(|slot| slot.parse().unwrap()).to_vec();
+        let days = tested(window, slots, Vec::new()).days("Europe/Berlin".parse().unwrap());
+        let texts: Vec<&str> = days.iter().flat_map(|day| &day.slots).map(|(_, text)| &**text).collect();
+        assert_eq!(texts, ["02:00–02:30 (UTC+2)", "02:00–02:30 (UTC+1)", "09:00–09:30"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The rules of calendars, and what is offered because of them.
 
+mod choices;
 mod given;
 mod list;
 mod remove;

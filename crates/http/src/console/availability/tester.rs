@@ -6,18 +6,14 @@ use axum::{extract::RawQuery, response::Response};
 use bytes::Bytes;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal};
-use kalends_calendars::{
-    AgentStatus, Calendar,
-    ports::{AgentFilter, CalendarFilter},
-};
-use kalends_kernel::{AgentId, EARLIEST_TIME, FieldError, FieldErrors, LIMIT_MAX, Listed, Page};
+use kalends_kernel::{AgentId, EARLIEST_TIME, FieldError, FieldErrors};
 use kalends_plans::Feature;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use kalends_web::{
-    AskedTime, CHOSEN_MAX, Candidate, Hindrance, NO_PROBLEMS, Place, Problems, TEST_DAYS_MAX, TEST_FIELDS, TestGiven,
-    Tested, TesterPage, days_of,
+    AskedTime, Hindrance, NO_PROBLEMS, Place, Problems, TEST_DAYS_MAX, TEST_FIELDS, TEST_REASONS_MAX, TestGiven, Tested,
+    TesterPage, days_of,
 };
-use kalends_wire::{self as wire, ExplainOf, ExplainQuery, SlotLength, SlotQuery, SlotsRequest};
+use kalends_wire::{self as wire, ExplainQuery, SlotLength, SlotQuery, SlotsRequest};
 use serde::Deserialize;
 
 use super::{
@@ -26,33 +22,17 @@ use super::{
         frame::shell,
         shown::{page, problems, shown_again},
     },
+    choices::{Choices, Chosen, chosen, hindered_first, zone_of},
     list::TO_LIST,
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::Fields};
 
-/// The agents and the calendars to choose from, the oldest first of each.
-const ALL: Page = Page { limit: LIMIT_MAX, offset: 0 };
 /// The longest time that one explanation can be about.
 const EXPLAINED_MAX: SignedDuration = SignedDuration::days(7);
 /// The length of a slot that the form suggests, in minutes.
 const SUGGESTED: &str = "30";
 /// The days that the form suggests to test.
 const SUGGESTED_DAYS: i64 = 7;
-
-/// An agent or a calendar that is chosen.
-struct Chosen {
-    of: ExplainOf,
-    name: String,
-    /// The agent, or the one that owns the calendar.
-    agent: Option<AgentId>,
-}
-
-/// The agents and calendars to choose from.
-struct Choices {
-    candidates: Vec<Candidate>,
-    calendars: Listed<Calendar>,
-    has_more: bool,
-}
 
 /// What was asked, and the answer for each of those who are chosen.
 struct Asking {
@@ -85,7 +65,10 @@ pub(super) async fn test(app: Service, caller: Caller, RawQuery(query): RawQuery
     let mut choices = Choices::read(&app, caller, &asked).await?;
     let chosen = chosen(&app, caller, &asked).await;
     choices.add(chosen.as_deref().unwrap_or_default());
-    let zone = choices.zone(&asked);
+    let zone = match asked.get("timezone").trim().parse() {
+        Ok(zone) => zone,
+        Err(_) => zone_of(&app, caller, chosen.as_deref().unwrap_or_default()).await?.unwrap_or(choices.zone),
+    };
     let shown = Shown { app: &app, caller, asked: &asked, choices: &choices, zone };
     let chosen = match chosen {
         Ok(chosen) => chosen,
@@ -111,94 +94,6 @@ fn read(answer: &Bytes) -> Result<Answer, ApiError> {
         tracing::error!(%error, "an answer about availability has another shape than its page expects");
         ApiError::Internal
     })
-}
-
-/// The agents and calendars that the address names.
-async fn chosen(app: &App, caller: &Actor, asked: &Fields) -> Result<Vec<Chosen>, Refusal> {
-    let mut ids: Vec<&str> = Vec::new();
-    for id in asked.all("who") {
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-        if ids.len() > CHOSEN_MAX {
-            return Err(FieldError::new("who", format!("must be at most {CHOSEN_MAX} agents and calendars")).into());
-        }
-    }
-    let mut chosen = Vec::with_capacity(ids.len());
-    for id in ids {
-        chosen.push(if id.starts_with("agt_") {
-            let agent = app.agent(caller, id).await?;
-            agent.living()?;
-            Chosen { of: ExplainOf::Agent(id.to_owned()), name: agent.name, agent: Some(agent.id) }
-        } else {
-            let calendar = app.calendar(caller, id).await?;
-            Chosen { of: ExplainOf::Calendar(id.to_owned()), name: calendar.name, agent: calendar.agent }
-        });
-    }
-    Ok(chosen)
-}
-
-impl Chosen {
-    fn id(&self) -> &str {
-        match &self.of {
-            ExplainOf::Agent(id) | ExplainOf::Calendar(id) => id,
-        }
-    }
-
-    /// The slots that it offers, as the API answers.
-    async fn slots(&self, app: &App, caller: &Actor, slots: SlotsRequest) -> Result<Bytes, Refusal> {
-        match &self.of {
-            ExplainOf::Agent(id) => app.agent_availability(caller, id, slots).await,
-            ExplainOf::Calendar(id) => app.calendar_availability(caller, id, slots).await,
-        }
-    }
-}
-
-impl Choices {
-    async fn read(app: &App, caller: &Actor, asked: &Fields) -> Result<Self, Refusal> {
-        let agents = app.list_agents(caller, AgentFilter::default(), ALL).await?;
-        let calendars = app.list_calendars(caller, CalendarFilter::All, ALL).await?;
-        let has_more = agents.total > u64::from(LIMIT_MAX) || calendars.total > u64::from(LIMIT_MAX);
-        let is_chosen = |id: &str| asked.all("who").any(|named| named == id);
-        let mut candidates = Vec::with_capacity(agents.data.len() + calendars.data.len());
-        for agent in agents.data.iter().filter(|agent| agent.status != AgentStatus::Decommissioned) {
-            let (id, name) = (agent.id.to_string(), agent.name.clone());
-            let is_chosen = is_chosen(&id);
-            candidates.push(Candidate { id, name, is_agent: true, is_chosen });
-        }
-        for calendar in &calendars.data {
-            // Calendars of several agents often have the same name.
-            let owner = agents.data.iter().find(|agent| Some(agent.id) == calendar.agent);
-            let owned = |name: &str| format!("{} ({name})", calendar.name);
-            let name = owner.map_or_else(|| calendar.name.clone(), |agent| owned(&agent.name));
-            let id = calendar.id.to_string();
-            let is_chosen = is_chosen(&id);
-            candidates.push(Candidate { id, name, is_agent: false, is_chosen });
-        }
-        Ok(Self { candidates, calendars, has_more })
-    }
-
-    /// Adds those who are chosen and not listed.
-    fn add(&mut self, chosen: &[Chosen]) {
-        for one in chosen {
-            if self.candidates.iter().all(|known| known.id != one.id()) {
-                let (id, name) = (one.id().to_owned(), one.name.clone());
-                let is_agent = matches!(one.of, ExplainOf::Agent(_));
-                self.candidates.push(Candidate { id, name, is_agent, is_chosen: true });
-            }
-        }
-    }
-
-    /// The zone that the address names, or that of the first calendar that is chosen or listed.
-    fn zone(&self, asked: &Fields) -> Zone {
-        let calendars = || self.calendars.data.iter();
-        let named = |calendar: &&Calendar| {
-            let id = calendar.id.to_string();
-            asked.all("who").any(|named| named == id)
-        };
-        let first = || calendars().find(named).or_else(|| calendars().next());
-        asked.get("timezone").parse().unwrap_or_else(|_| first().map_or(Zone::UTC, |calendar| calendar.zone))
-    }
 }
 
 impl Shown<'_> {
@@ -239,6 +134,12 @@ impl Shown<'_> {
         if chosen.is_empty() {
             errors.push(FieldError::new("who", "must be at least one agent or calendar"));
         }
+        let named = asked.get("timezone").trim();
+        if !named.is_empty()
+            && let Err(error) = named.parse::<Zone>()
+        {
+            errors.push(FieldError::new("timezone", error.to_string()));
+        }
         let length = errors.take(minutes("minutes", asked.get("minutes")));
         let step = match asked.get("step").trim() {
             "" => length,
@@ -269,46 +170,56 @@ impl Shown<'_> {
 
     /// What all of those who are chosen offer, and why not more.
     async fn tested(&self, chosen: &[Chosen], asking: &Asking, answers: Vec<Answer>) -> Result<Tested, Refusal> {
-        let (mut common, mut warnings): (Option<BTreeSet<Timestamp>>, _) = (None, Vec::new());
+        let (mut offers, mut warnings): (Vec<BTreeSet<Timestamp>>, _) = (Vec::with_capacity(chosen.len()), Vec::new());
         for (one, answer) in chosen.iter().zip(answers) {
-            let who = label(one, chosen);
+            let who = label(one, chosen.len());
             let said = |warning| if who.is_empty() { warning } else { format!("{who}: {warning}") };
             warnings.extend(answer.warnings.into_iter().map(said));
-            // All answers have the same grid: a slot that each of them has is free for all.
-            let own: BTreeSet<Timestamp> = answer.slots.iter().map(|slot| slot.start).collect();
-            common = Some(match common {
-                None => own,
-                Some(known) => known.intersection(&own).copied().collect(),
-            });
+            offers.push(answer.slots.iter().map(|slot| slot.start).collect());
         }
-        let slots: Vec<Timestamp> = common.unwrap_or_default().into_iter().collect();
+        // All answers have the same grid: a slot that each of them has is free for all.
+        let slots: Vec<Timestamp> = match offers.split_first() {
+            Some((first, others)) => {
+                first.iter().copied().filter(|slot| others.iter().all(|own| own.contains(slot))).collect()
+            }
+            None => Vec::new(),
+        };
         let days = days_of(asking.window, self.zone).into_iter().map(|(_, part)| part);
         let without: Vec<Span> = days.filter(|part| !slots.iter().any(|slot| part.contains(*slot))).collect();
-        let (mut hindrances, mut has_more) = (Vec::new(), false);
+        let (mut hindrances, mut incomplete) = (Vec::new(), Vec::new());
         for run in runs(&without) {
-            let (found, more) = self.explain(chosen, run).await?;
+            let days: Vec<Span> = without.iter().copied().filter(|day| run.overlaps(*day)).collect();
+            let (found, has_more) = self.explain(&hindered_first(chosen, &offers, &days), run, &days).await?;
             hindrances.extend(found);
-            has_more |= more;
+            if has_more {
+                incomplete.push(run);
+            }
         }
         let at = match asking.at {
             None => None,
             Some(span) => {
-                let (hindrances, has_more) = self.explain(chosen, span).await?;
+                let asked = hindered_first(chosen, &offers, &[span]);
+                let (hindrances, has_more) = self.explain(&asked, span, &[span]).await?;
                 Some(AskedTime { span, hindrances, has_more })
             }
         };
         let (minutes, step) = (asking.length.as_minutes(), asking.step.as_minutes());
-        Ok(Tested { window: asking.window, minutes, step, slots, hindrances, has_more, warnings, at })
+        Ok(Tested { window: asking.window, minutes, step, slots, hindrances, incomplete, warnings, at })
     }
 
-    /// What keeps a time from being offered, and whether there is more.
-    async fn explain(&self, chosen: &[Chosen], time: Span) -> Result<(Vec<Hindrance>, bool), Refusal> {
+    /// What keeps a time from being offered, and whether there may be more. Each explanation costs as much as a request
+    /// of the API, so nobody else is asked once each of the `days` has as many reasons as the page shows.
+    async fn explain(&self, chosen: &[&Chosen], time: Span, days: &[Span]) -> Result<(Vec<Hindrance>, bool), Refusal> {
         let (mut hindrances, mut has_more) = (Vec::new(), false);
         for one in chosen {
+            if are_explained(days, &hindrances) {
+                has_more = true;
+                break;
+            }
             let query = ExplainQuery { of: one.of.clone(), time, allow_stale: false };
             let found = self.app.explain_availability(self.caller, query).await?;
             has_more |= found.has_more;
-            let who = label(one, chosen);
+            let who = label(one, chosen.len());
             hindrances.extend(reasons(&found).into_iter().map(|why| Hindrance { who: who.clone(), why }));
         }
         Ok((hindrances, has_more))
@@ -316,8 +227,14 @@ impl Shown<'_> {
 }
 
 /// The name of one of those who are chosen; empty if it is the only one.
-fn label(one: &Chosen, chosen: &[Chosen]) -> String {
-    if chosen.len() > 1 { one.name.clone() } else { String::new() }
+fn label(one: &Chosen, chosen: usize) -> String {
+    if chosen > 1 { one.name.clone() } else { String::new() }
+}
+
+/// Whether each of the days has as many reasons as the page shows.
+fn are_explained(days: &[Span], hindrances: &[Hindrance]) -> bool {
+    let on = |day: Span| hindrances.iter().filter(move |hindrance| hindrance.why.span.overlaps(day));
+    days.iter().all(|day| on(*day).take(TEST_REASONS_MAX).count() == TEST_REASONS_MAX)
 }
 
 /// The full hour that a clock of the zone shows at that time or before.
@@ -357,11 +274,13 @@ fn slot(at: Timestamp, length: SlotLength) -> Result<Span, FieldError> {
 /// The years of events.
 const YEARS: &str = "must be from 1970 to 2099";
 
-/// The days in spans that one explanation can be about.
+/// The days in spans that one explanation can be about. Days that are not adjacent are apart: the reasons of what is
+/// between them would displace theirs.
 fn runs(days: &[Span]) -> Vec<Span> {
     let mut runs: Vec<Span> = Vec::new();
     for day in days {
-        let joined = runs.last().and_then(|run| Span::new(run.start(), day.end()).ok());
+        let before = runs.last().filter(|run| run.end() == day.start());
+        let joined = before.and_then(|run| Span::new(run.start(), day.end()).ok());
         match (runs.last_mut(), joined.filter(|joined| joined.length() <= EXPLAINED_MAX)) {
             (Some(last), Some(joined)) => *last = joined,
             _ => runs.push(*day),
@@ -372,6 +291,8 @@ fn runs(days: &[Span]) -> Vec<Span> {
 
 #[cfg(test)]
 mod tests {
+    use kalends_web::{Obstacle, WhyNot};
+
     use super::*;
 
     fn days(from: i64, to: i64) -> Span {
@@ -384,9 +305,18 @@ mod tests {
         let one = |day| days(day, day + 1);
         assert!(runs(&[]).is_empty());
         assert_eq!(runs(&[one(0), one(1), one(2)]), [days(0, 3)]);
-        assert_eq!(runs(&[one(0), one(6), one(7), one(13), one(14)]), [days(0, 7), days(7, 14), one(14)]);
+        assert_eq!(runs(&[one(0), one(6), one(7), one(13), one(14)]), [one(0), days(6, 8), days(13, 15)]);
         let each: Vec<Span> = (0..14).map(one).collect();
         assert_eq!(runs(&each), [days(0, 7), days(7, 14)]);
+    }
+
+    #[test]
+    fn days_with_enough_reasons_are_explained() {
+        let why = WhyNot { obstacle: Obstacle::Event, span: days(0, 1) };
+        let hindrances = vec![Hindrance { who: String::new(), why }; TEST_REASONS_MAX];
+        assert!(are_explained(&[days(0, 1)], &hindrances));
+        assert!(!are_explained(&[days(0, 1)], &hindrances[1..]));
+        assert!(!are_explained(&[days(0, 1), days(1, 2)], &hindrances), "the next day has none");
     }
 
     #[test]

@@ -109,14 +109,14 @@ fn testers(text: &str) -> Vec<(&'static str, String)> {
         step: 15,
         slots: vec![at("2026-03-02T09:00:00Z"), at("2026-03-02T09:15:00Z")],
         hindrances: hindrances.clone(),
-        has_more: true,
+        incomplete: vec![span("2026-03-04T00:00:00Z", "2026-03-06T08:00:00Z")],
         warnings: vec![text.to_owned()],
         at: Some(AskedTime { span: asked, hindrances, has_more: true }),
     };
     let free = Tested {
         slots: vec![at("2026-03-02T09:00:00Z"); 201],
         hindrances: Vec::new(),
-        has_more: false,
+        incomplete: Vec::new(),
         warnings: Vec::new(),
         at: Some(AskedTime { span: asked, hindrances: Vec::new(), has_more: false }),
         ..tested.clone()
