@@ -25,14 +25,17 @@ pub struct ImportPlan {
     pub new_series: u32,
     /// How many of the changed events are series.
     pub changed_series: u32,
-    /// How many events would be deleted, because the file contains them in another form. They are not in the report.
+    /// How many events and series would be deleted, because the file contains them in another form. They are not in the
+    /// report.
     pub deleted: u32,
+    /// How many changed occurrences would be deleted, because the file replaces their series. They are not in the report.
+    pub dropped: u32,
     /// How many events would count against the limit of the month.
     pub charged: u64,
     /// The first events that would be created or changed, at most 20.
     pub first: Vec<PlannedEvent>,
-    /// Whether the import takes several change-sets. Events that meet each other across them are refused only when the
-    /// file is imported.
+    /// Whether the import takes several change-sets. Events of one are compared with those of the others only when the
+    /// file is imported, so more or fewer of them can be refused then.
     pub in_parts: bool,
 }
 
@@ -83,6 +86,7 @@ struct Sum {
     new_series: u32,
     changed_series: u32,
     deleted: u32,
+    dropped: u32,
     charged: u64,
     first: Vec<PlannedEvent>,
 }
@@ -103,7 +107,7 @@ impl Sum {
                 continue;
             }
             if event.deleted_at.is_some() {
-                self.deleted += 1;
+                *(if event.occurrence().is_some() { &mut self.dropped } else { &mut self.deleted }) += 1;
                 continue;
             }
             if event.recurrence().is_some() {
@@ -137,15 +141,16 @@ impl App {
             report.counts.updated += taken.counts.updated;
             refused.extend(taken.refused);
         }
-        let Sum { new_series, changed_series, deleted, charged, first } = sum;
+        let Sum { new_series, changed_series, deleted, dropped, charged, first } = sum;
         let report = wire::ImportReport::new(report, refused.events, refused.count);
-        Ok(ImportPlan { report, new_series, changed_series, deleted, charged, first, in_parts: diff.chunks.len() > 1 })
+        let in_parts = diff.chunks.len() > 1;
+        Ok(ImportPlan { report, new_series, changed_series, deleted, dropped, charged, first, in_parts })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kalends_calendars::EventStatus;
+    use kalends_calendars::{EventStatus, Occurrence, Repeats};
     use kalends_kernel::Version;
     use kalends_testkit::fixtures::{Fixtures, span};
 
@@ -160,15 +165,18 @@ mod tests {
         let update = |event| Write::UpdateEvent { event, seen: Version::FIRST };
         let cancelled = Event { status: EventStatus::Cancelled, ..event.clone() };
         let deleted = Event { deleted_at: Some(event.created_at), ..event.clone() };
+        let occurrence = Occurrence { series: event.id, start: event.times.span.start() };
+        let dropped = Event { repeats: Repeats::Instance(occurrence), ..deleted.clone() };
         let mut changes = ChangeSet::new(org);
-        changes.calendars =
-            vec![Write::CreateEvent(event.clone()), update(event.clone()), update(cancelled), update(deleted)];
+        let created = Write::CreateEvent(event.clone());
+        changes.calendars = vec![created, update(event.clone()), update(cancelled), update(deleted), update(dropped)];
         let mut sum = Sum::default();
         sum.add(&changes);
         let named: Vec<_> = sum.first.iter().map(|event| (event.is_new, event.kind)).collect();
         let once = PlannedKind::Once;
         assert_eq!(named, [(true, once), (false, once), (false, PlannedKind::Cancelled)]);
-        assert_eq!((sum.new_series, sum.changed_series, sum.deleted, sum.charged), (0, 0, 1, 0));
+        assert_eq!((sum.new_series, sum.changed_series, sum.charged), (0, 0, 0));
+        assert_eq!((sum.deleted, sum.dropped), (1, 1));
 
         changes.calendars = vec![Write::CreateEvent(event); NAMED_MAX];
         sum.add(&changes);

@@ -2,11 +2,18 @@
 //! scripts.
 
 use askama::Template;
-use kalends_time::Timestamp;
+use kalends_i18n::Translator;
+use kalends_time::{Timestamp, Zone};
 
 use crate::{
-    english::in_english, feeds::FeedCalendar, numbers::grouped, problems::Problems, shell::Shell,
-    subscriptions::SyncShown, time::in_utc,
+    calendar::{WhyNot, clock},
+    english::in_english,
+    feeds::FeedCalendar,
+    numbers::grouped,
+    problems::Problems,
+    shell::Shell,
+    snippets::import_command,
+    subscriptions::SyncShown,
 };
 
 /// The fields of the form of a file.
@@ -22,6 +29,11 @@ pub struct ImportForm<'a> {
     pub shell: &'a Shell,
     /// The calendar.
     pub calendar: &'a FeedCalendar,
+    /// The random key of the form. The form that imports the file has one too, so that a text that fits into this form fits
+    /// into that one.
+    pub once: &'a str,
+    /// The address of the server, for a command that imports a file.
+    pub base_url: &'a str,
     /// The text of the file.
     pub text: &'a str,
     /// What is wrong with it.
@@ -32,6 +44,10 @@ impl ImportForm<'_> {
     fn problem(&self) -> Option<&str> {
         self.problems.of("body")
     }
+
+    fn command(&self) -> String {
+        import_command(self.base_url, &self.calendar.id)
+    }
 }
 
 /// An event of the file that the calendar refuses.
@@ -41,11 +57,21 @@ pub struct RefusedShown {
     pub uid: String,
     /// When it begins.
     pub start: Timestamp,
+    /// The zone of the calendar.
+    pub zone: Zone,
+    /// The first thing that takes its time.
+    pub met: Option<WhyNot>,
 }
 
 impl RefusedShown {
+    /// When it begins, such as `Monday, 2 March 2026, 09:00`.
     fn when(&self) -> String {
-        in_utc(self.start)
+        let date = self.zone.to_civil(self.start).date;
+        format!("{}, {}", Translator::english().date(date), clock(self.start, self.zone))
+    }
+
+    fn why(&self) -> String {
+        self.met.map(|met| met.sentence(self.zone)).unwrap_or_default()
     }
 }
 
@@ -94,10 +120,9 @@ impl ImportShown {
         self.refused.get(..REFUSED_MAX).unwrap_or(&self.refused)
     }
 
-    /// Whether every event of the file is on the calendar afterwards, as the file has it.
-    fn leaves_nothing_out(&self) -> bool {
-        let report = &self.report;
-        self.refused_count == 0 && report.skipped == 0 && report.warnings.is_empty()
+    /// Whether every event of the file is on the calendar afterwards. Warnings say what an event is there without.
+    const fn leaves_nothing_out(&self) -> bool {
+        self.refused_count == 0 && self.report.skipped == 0
     }
 
     fn more_refused(&self) -> u64 {
@@ -136,12 +161,14 @@ pub struct ImportCheck<'a> {
     pub changed_series: u32,
     /// How many events would be deleted, because the file contains them in another form.
     pub deleted: u32,
+    /// How many changed occurrences would be deleted, because the file replaces their series.
+    pub dropped: u32,
     /// How many events count against the limit of the month.
     pub charged: u64,
     /// The first events that would be written.
     pub first: &'a [PlannedShown],
-    /// Whether more events can be refused than the page says.
-    pub may_refuse_more: bool,
+    /// Whether the import can refuse more or fewer events than the page says.
+    pub numbers_can_differ: bool,
 }
 
 impl ImportCheck<'_> {
@@ -151,7 +178,16 @@ impl ImportCheck<'_> {
 
     /// Whether the import would change something.
     fn has_effect(&self) -> bool {
-        self.writes() > 0 || self.deleted > 0
+        self.writes() > 0 || self.deleted > 0 || self.dropped > 0
+    }
+
+    /// Why the import would change nothing.
+    const fn idle_text(&self) -> &'static str {
+        match (self.result.leaves_nothing_out(), self.result.report.untouched) {
+            (true, _) => "There is nothing to import.",
+            (false, 0) => "Nothing of the file can be imported now; see what is left out.",
+            (false, _) => "There is nothing more to import now; see what is left out.",
+        }
     }
 
     fn series_text(series: u32) -> String {
@@ -172,6 +208,10 @@ impl ImportCheck<'_> {
 
     fn deleted_text(&self) -> String {
         grouped(self.deleted.into())
+    }
+
+    fn dropped_text(&self) -> String {
+        grouped(self.dropped.into())
     }
 
     fn charged_text(&self) -> String {

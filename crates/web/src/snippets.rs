@@ -34,6 +34,16 @@ pub(crate) fn event_command(base_url: &str, key: &str, calendar: &str, (start, e
     )
 }
 
+/// The command for a shell that imports the file `calendar.ics` into that calendar. Its key is to be filled in.
+pub(crate) fn import_command(base_url: &str, calendar: &str) -> String {
+    format!(
+        r#"curl "{base_url}/v1/calendars/{calendar}/import" \
+  --header "Authorization: Bearer svc_ak_..." \
+  --header "Content-Type: text/calendar" \
+  --data-binary @calendar.ics"#
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +54,13 @@ mod tests {
         let configuration = mcp_configuration("https://kalends.example", "svc_ak_...");
         assert!(documented.contains(&configuration), "docs/use/tools.md must contain:\n{configuration}");
         serde_json::from_str::<serde_json::Value>(&configuration).unwrap();
+    }
+
+    #[test]
+    fn the_documentation_shows_the_same_import() {
+        let documented = include_str!("../../../docs/use/ical.md");
+        let command = import_command("https://calendar.example.com", "cal_...");
+        assert!(documented.contains(&command), "docs/use/ical.md must contain:\n{command}");
     }
 
     #[test]

@@ -142,7 +142,7 @@ async fn a_file_is_checked_before_it_is_imported(#[case] database: Database) {
     let log = owner.get("/v1/audit-log?action=event.create").await.expect(200).data();
     assert_eq!(log.len(), 1, "only the import is in the log: {log:?}");
 
-    let again = pages.send(&check, &pasted).await.says(200, "There is nothing to import.");
+    let again = pages.send(&check, &pasted).await.says(200, "There is nothing more to import now;");
     assert!(again.text.contains("<dt>Unchanged</dt><dd>2</dd>"), "{}", again.text);
     events[0] = meeting("a@example.com", "Dentist", 3, 10);
     let changed = pages.send(&check, &[("org", &org), ("body", &vcalendar(&events))]).await;
@@ -155,11 +155,17 @@ async fn a_file_is_checked_before_it_is_imported(#[case] database: Database) {
     pages.open(&form).await.says(200, "This calendar refuses conflicts");
     let twice = vcalendar(&[meeting("c@example.com", "One", 3, 9), meeting("d@example.com", "Two", 3, 9)]);
     let checked = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &twice)]).await;
-    let checked = checked.says(200, "<dt>Refused</dt><dd>1</dd>");
+    let checked = checked.says(200, "<dt>Refused</dt><dd>1</dd>").says(200, "An event takes the time: ");
     let once = hidden(&checked.text, "once");
     let done = pages.send(&form, &[("org", &org), ("once", &once), ("body", &twice)]).await;
     done.says(200, "Refused, because the time is taken");
     assert_eq!(owner.get(format!("/v1/calendars/{strict}/events")).await.expect(200)["total"], 1);
+    let second = vcalendar(&[meeting("d@example.com", "Two", 3, 9)]);
+    let refused = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &second)]).await;
+    refused.says(200, "Nothing of the file can be imported now; see what is left out.");
+    let first = vcalendar(&[meeting("c@example.com", "One", 3, 9)]);
+    let idle = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &first)]).await;
+    idle.says(200, "There is nothing to import.");
 }
 
 #[apply(on_both)]

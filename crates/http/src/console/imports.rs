@@ -11,14 +11,15 @@ use axum::{
 use bytes::Bytes;
 use http::StatusCode;
 use kalends_app::{Actor, App, ImportPlan, PlannedEvent, PlannedKind, Refusal, operations};
-use kalends_time::Zone;
+use kalends_time::{Span, Zone};
 use kalends_web::{
     EventInView, IMPORT_FIELDS, ImportCheck, ImportForm, ImportShown, Imported, NO_PROBLEMS, Place, PlannedShown,
-    Problems, RefusedShown, SyncShown, event_time,
+    Problems, RefusedShown, SyncShown, WhyNot, event_time,
 };
 use kalends_wire as wire;
 
 use super::{
+    calendar::obstacle,
     feeds::{TO_FEEDS, path_of, with_agent},
     form::{NotOwn, OwnForm, new_once, read},
     frame::{needs, shell},
@@ -98,7 +99,8 @@ async fn render(app: &App, caller: &Actor, id: &str, text: &str, problems: &Prob
     needs(caller, &operations::IMPORT_CALENDAR)?;
     let calendar = with_agent(app, caller, &app.calendar(caller, id).await?).await?;
     let shell = shell(app, caller, Place::Feeds).await?;
-    Ok(ImportForm { shell: &shell, calendar: &calendar, text, problems }.html())
+    let (once, base_url) = (&new_once(app.entropy()), &app.settings().base_url);
+    Ok(ImportForm { shell: &shell, calendar: &calendar, once, base_url, text, problems }.html())
 }
 
 /// `POST /console/feeds/calendars/{id}/import/check`. It writes nothing.
@@ -117,7 +119,7 @@ async fn check(app: Service, id: PathOf<String>, pasted: Pasted) -> Result<Respo
 async fn checked(app: &App, form: &OwnForm, id: &str) -> Result<String, Refusal> {
     let (caller, text) = (&form.caller, form.fields.get(TEXT));
     let plan = app.plan_import(caller, id, Bytes::copy_from_slice(text.as_bytes())).await?;
-    let ImportPlan { report, new_series, changed_series, deleted, charged, first, in_parts } = plan;
+    let ImportPlan { report, new_series, changed_series, deleted, dropped, charged, first, in_parts } = plan;
     let calendar = app.calendar(caller, id).await?;
     let first: Vec<_> = first.into_iter().map(|event| planned(event, calendar.zone)).collect();
     let found = with_agent(app, caller, &calendar).await?;
@@ -126,13 +128,14 @@ async fn checked(app: &App, form: &OwnForm, id: &str) -> Result<String, Refusal>
         calendar: &found,
         once: &new_once(app.entropy()),
         text,
-        result: &shown(report),
+        result: &shown(report, calendar.zone),
         new_series,
         changed_series,
         deleted,
+        dropped,
         charged,
         first: &first,
-        may_refuse_more: in_parts && found.refuses_conflicts,
+        numbers_can_differ: in_parts && found.refuses_conflicts,
     };
     Ok(shown.html())
 }
@@ -153,16 +156,26 @@ fn planned(event: PlannedEvent, zone: Zone) -> PlannedShown {
     PlannedShown { title, when: event_time(times.span, dates, zone), what }
 }
 
-fn shown(report: wire::ImportReport) -> ImportShown {
+/// The report, with times in the zone of the calendar.
+fn shown(report: wire::ImportReport, zone: Zone) -> ImportShown {
     let wire::ImportReport { created, updated, untouched, skipped, skipped_events, warnings, refused, refused_count } =
         report;
     let skipped_events = skipped_by_uid(skipped_events);
-    let refused = refused.into_iter().map(|refused| RefusedShown { uid: refused.uid, start: refused.start_time });
+    let refused = refused.into_iter().map(|refused| {
+        let met = refused.conflicts.first().and_then(met);
+        RefusedShown { uid: refused.uid, start: refused.start_time, zone, met }
+    });
     ImportShown {
         report: SyncShown { created, updated, deleted: 0, untouched, skipped, withheld: 0, skipped_events, warnings },
         refused_count: refused_count.unwrap_or_default(),
         refused: refused.collect(),
     }
+}
+
+/// What takes the time of a refused event.
+fn met(conflict: &wire::Conflict) -> Option<WhyNot> {
+    let span = Span::new(conflict.start, conflict.end).ok()?;
+    Some(WhyNot { obstacle: obstacle(conflict.kind), span })
 }
 
 /// `POST /console/feeds/calendars/{id}/import`. A form that is sent twice imports once, and shows the same result.
@@ -185,9 +198,10 @@ async fn import(app: Service, id: PathOf<String>, pasted: Pasted) -> Result<Resp
 
 /// What the import did.
 async fn done(app: &App, caller: &Actor, id: &str, report: wire::ImportReport) -> Result<String, Refusal> {
-    let calendar = with_agent(app, caller, &app.calendar(caller, id).await?).await?;
+    let stored = app.calendar(caller, id).await?;
+    let calendar = with_agent(app, caller, &stored).await?;
     let shell = shell(app, caller, Place::Feeds).await?;
-    Ok(Imported { shell: &shell, calendar: &calendar, result: &shown(report) }.html())
+    Ok(Imported { shell: &shell, calendar: &calendar, result: &shown(report, stored.zone) }.html())
 }
 
 /// The form with the text of a file that was refused. `imports` is whether a part of it may be imported.

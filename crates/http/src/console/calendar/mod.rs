@@ -21,7 +21,10 @@ use axum::{
 };
 use kalends_app::{App, operations};
 
-pub(super) use self::{given::instant, why::reasons};
+pub(super) use self::{
+    given::instant,
+    why::{obstacle, reasons},
+};
 use super::places::{
     CALENDAR, CANCEL_EVENT, CONFIRM_HOLD, EDIT_EVENT, EVENT, EVENTS, EXPLAIN, Form, MOVE_EVENT, NEW_EVENT, RELEASE_HOLD,
 };

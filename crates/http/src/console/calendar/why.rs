@@ -109,7 +109,8 @@ pub(crate) fn reasons(found: &wire::Explanation) -> Vec<WhyNot> {
     found.reasons.iter().filter_map(reason).collect()
 }
 
-const fn obstacle(reason: ReasonKind) -> Obstacle {
+/// What keeps a time from being offered, for a page.
+pub(crate) const fn obstacle(reason: ReasonKind) -> Obstacle {
     match reason {
         ReasonKind::Event => Obstacle::Event,
         ReasonKind::Hold => Obstacle::Hold,

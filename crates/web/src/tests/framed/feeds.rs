@@ -1,14 +1,14 @@
 //! The pages about feeds, files and subscriptions.
 
 use kalends_kernel::Page;
-use kalends_time::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use super::{done, problems, shell};
 use crate::{
     Choice, DeleteSubscription, Done, FeedCalendar, FeedCalendarPage, FeedsPage, IMPORT_FIELDS, ImportCheck,
-    ImportForm, ImportShown, Imported, NO_PROBLEMS, NewSubscriptionForm, Paging, Place, PlannedShown, RefusedShown,
-    RotateFeed, SUBSCRIPTION_FIELDS, Shell, SubscriptionFilter, SubscriptionGiven, SubscriptionPage, SubscriptionShown,
-    SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown,
+    ImportForm, ImportShown, Imported, NO_PROBLEMS, NewSubscriptionForm, Obstacle, Paging, Place, PlannedShown,
+    RefusedShown, RotateFeed, SUBSCRIPTION_FIELDS, Shell, SubscriptionFilter, SubscriptionGiven, SubscriptionPage,
+    SubscriptionShown, SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown, WhyNot,
 };
 
 const CALENDAR: &str = "cal_01jn8r6v9ke0bt3m5qz2c7xwdj";
@@ -120,8 +120,11 @@ fn feeds(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
 
 fn imports(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let (owned, shared) = (&calendar(text, false), &calendar(text, true));
-    let form = ImportForm { shell, calendar: owned, text, problems: &problems(&IMPORT_FIELDS, text) };
-    let refused = RefusedShown { uid: text.to_owned(), start: at() };
+    let (once, base_url, wrong) = ("once", text, &problems(&IMPORT_FIELDS, text));
+    let form = ImportForm { shell, calendar: owned, once, base_url, text, problems: wrong };
+    let span = Span::new(at(), at() + SignedDuration::hours(1)).unwrap();
+    let met = Some(WhyNot { obstacle: Obstacle::Event, span });
+    let refused = RefusedShown { uid: text.to_owned(), start: at(), zone: Zone::UTC, met };
     let result = &ImportShown { report: report(text), refused_count: 170, refused: vec![refused; 30] };
     let counted = SyncShown { skipped: 0, skipped_events: Vec::new(), warnings: Vec::new(), ..report(text) };
     let clean = &ImportShown { report: counted, refused_count: 0, refused: Vec::new() };
@@ -138,17 +141,18 @@ fn imports(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         new_series: 1,
         changed_series: 0,
         deleted: 2,
+        dropped: 3,
         charged: 1_200,
         first: &first,
-        may_refuse_more: true,
+        numbers_can_differ: true,
     };
-    let idle = ImportCheck { result: nothing, new_series: 0, deleted: 0, charged: 0, first: &[], ..check };
+    let idle = ImportCheck { result: nothing, new_series: 0, deleted: 0, dropped: 0, charged: 0, first: &[], ..check };
     let done = Imported { shell, calendar: owned, result };
     vec![
         ("import", ImportForm { calendar: shared, problems: &NO_PROBLEMS, ..form }.html()),
         ("import, wrong", form.html()),
         ("import, checked", check.html()),
-        ("import, complete", ImportCheck { result: clean, changed_series: 2, may_refuse_more: false, ..check }.html()),
+        ("import, complete", ImportCheck { result: clean, changed_series: 2, numbers_can_differ: false, ..check }.html()),
         ("import, without effect", idle.html()),
         ("imported", done.html()),
         ("imported completely", Imported { result: clean, ..done }.html()),
