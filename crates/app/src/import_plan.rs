@@ -28,7 +28,8 @@ pub struct ImportPlan {
     /// How many events and series would be deleted, because the file contains them in another form. They are not in the
     /// report.
     pub deleted: u32,
-    /// How many changed occurrences would be deleted, because the file replaces their series. They are not in the report.
+    /// How many changed occurrences would be deleted, because the file replaces their series. They are not in the
+    /// report.
     pub dropped: u32,
     /// How many events would count against the limit of the month.
     pub charged: u64,

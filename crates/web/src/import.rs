@@ -29,8 +29,8 @@ pub struct ImportForm<'a> {
     pub shell: &'a Shell,
     /// The calendar.
     pub calendar: &'a FeedCalendar,
-    /// The random key of the form. The form that imports the file has one too, so that a text that fits into this form fits
-    /// into that one.
+    /// The random key of the form. The form that imports the file has one too, so that a text that fits into this form
+    /// fits into that one.
     pub once: &'a str,
     /// The address of the server, for a command that imports a file.
     pub base_url: &'a str,
