@@ -251,7 +251,7 @@ impl<'a> TesterPage<'a> {
 
     fn at(&self) -> Field<'a> {
         let field = self.time("at", "Explain the slot at", self.given.at);
-        Field { required: false, ..field }
+        Field { required: false, hint: Some("If a clock shows this time twice, the first one counts."), ..field }
     }
 
     fn time(&self, name: &'static str, label: &'static str, value: &'a str) -> Field<'a> {
