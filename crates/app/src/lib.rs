@@ -131,6 +131,7 @@ pub use metering::{Counted, MonthlyUse};
 pub use oauth::{OauthBegun, OauthEnded, OauthFailure};
 pub use operator_actions::{Activity, SETTABLE_PLANS, TestMail};
 pub use page_offers::{Offers, OpenPage};
+pub use proposal_views::Foreseen;
 pub use rate_limiter::MemoryRateLimiter;
 pub use refusal::{Missing, Obstacles, Refusal};
 pub use replies::InvitationSeen;

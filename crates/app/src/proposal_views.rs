@@ -3,14 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::ports::AgentFilter;
-use kalends_kernel::{AgentId, LIMIT_MAX, Listed, Page};
+use kalends_kernel::{AgentId, LIMIT_MAX, Listed, Page, SlotId};
 use kalends_plans::Feature;
 use kalends_proposals::{
-    Proposal, Status,
+    Proposal, Status, Verdict,
     ports::{ProposalFilter, StatusAt},
 };
+use kalends_time::Timestamp;
 
-use crate::{Actor, App, Refusal};
+use crate::{Actor, App, Refusal, etag};
+
+/// What a page showed that resolving a proposal would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreseen {
+    /// It chooses this slot.
+    Slot(SlotId),
+    /// It cancels the proposal, because all answers decline.
+    Cancellation,
+    /// The page showed nothing.
+    Nothing,
+}
+
+impl Foreseen {
+    /// Allows to resolve the proposal if that does what is foreseen, or nothing at all.
+    ///
+    /// # Errors
+    /// [`Refusal::Stale`].
+    pub(crate) fn check(self, proposal: &Proposal, now: Timestamp) -> Result<(), Refusal> {
+        let expected = match proposal.verdict(now) {
+            Ok(Verdict::Ranked(ranking)) => Self::Slot(ranking.best().id()),
+            Ok(Verdict::AllDeclined) => Self::Cancellation,
+            // Resolving it is refused anyway, and says why.
+            Err(_) => return Ok(()),
+        };
+        if self == expected { Ok(()) } else { Err(Refusal::Stale { current: etag(proposal.version()) }) }
+    }
+}
 
 impl App {
     /// One proposal with what its rules know of it, such as the scores of its slots.
@@ -23,14 +51,19 @@ impl App {
         Ok(found)
     }
 
-    /// The pending proposals with their responses, the oldest first. An agent's key sees those that its agent organizes
-    /// or participates in.
+    /// The proposals with their responses, the oldest first: those of one status, or all. An agent's key sees those that
+    /// its agent organizes or participates in.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`].
-    pub async fn pending_proposals(&self, actor: &Actor, page: Page) -> Result<Listed<Proposal>, Refusal> {
+    pub async fn whole_proposals(
+        &self,
+        actor: &Actor,
+        status: Option<Status>,
+        page: Page,
+    ) -> Result<Listed<Proposal>, Refusal> {
         actor.needs(Feature::Scheduling)?;
-        let status = Some(StatusAt { status: Status::Pending, now: self.now() });
+        let status = status.map(|status| StatusAt { status, now: self.now() });
         let filter = ProposalFilter { status, organizer: None, party: actor.narrowed_to() };
         Ok(self.parts.store.list_proposals(actor.org(), filter, page).await?)
     }

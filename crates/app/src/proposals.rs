@@ -18,6 +18,7 @@ use crate::{
     commits::limit,
     conflicts::{CalendarBusy, obstacles},
     placements::Resolved,
+    proposal_views::Foreseen,
 };
 
 impl App {
@@ -268,11 +269,35 @@ impl App {
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
     /// [`Refusal::SlotTaken`] if none of its slots is free; [`Refusal::LimitReached`].
     pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Resolution>, Refusal> {
+        self.resolve_if(actor, id, None).await
+    }
+
+    /// [`App::resolve_proposal`], if it still does what a page showed. A slot that is taken can be skipped nevertheless.
+    ///
+    /// # Errors
+    /// [`Refusal::Stale`] if it would do something else, with no effect; otherwise as [`App::resolve_proposal`].
+    pub async fn resolve_as_foreseen(
+        &self,
+        actor: &Actor,
+        id: &str,
+        foreseen: Foreseen,
+    ) -> Result<Answered<wire::Resolution>, Refusal> {
+        self.resolve_if(actor, id, Some(foreseen)).await
+    }
+
+    async fn resolve_if(
+        &self,
+        actor: &Actor,
+        id: &str,
+        foreseen: Option<Foreseen>,
+    ) -> Result<Answered<wire::Resolution>, Refusal> {
         let turn = self.lock_calendars_of(actor, id, None).await?;
         let resolved = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             actor.for_proposal(&seen)?;
             let now = self.now();
+            // The same state is resolved below, and the commit fails if it has changed by then.
+            foreseen.map_or(Ok(()), |foreseen| foreseen.check(&seen, now))?;
             let mut changes = ChangeSet::new(actor.org());
             let (proposal, resolved) = match self.resolve(actor, &seen, now, &mut changes).await {
                 Ok(done) => done,
