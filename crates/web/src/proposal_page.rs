@@ -93,6 +93,12 @@ impl<'a> ProposalPage<'a> {
         Area { name, label, value: self.given.message, max: MESSAGE, problem: self.problems.of(name), hint: None }
     }
 
+    /// The slots that can still be accepted.
+    fn open_slots(&self) -> impl Iterator<Item = &'a ProposedSlot> {
+        let now = self.now;
+        self.proposal.slots.iter().filter(move |slot| slot.span.start() > now)
+    }
+
     fn slot_problem(&self) -> Option<&'a str> {
         self.problems.of("selected_slot_id")
     }
@@ -122,13 +128,32 @@ impl<'a> ProposalPage<'a> {
         matches!(self.outlook, Outlook::Chooses(_) | Outlook::Cancels)
     }
 
+    /// What the page shows that resolving the proposal would do: the identifier of a slot, or [`DECLINES`].
+    fn foreseen(&self) -> &'a str {
+        match self.outlook {
+            Outlook::Chooses(slot) => slot,
+            Outlook::Cancels => DECLINES,
+            _ => "",
+        }
+    }
+
     fn outlook_text(&self) -> String {
         let text = match self.outlook {
             Outlook::Chooses(slot) => {
                 let time = self.proposal.slot(slot);
+                let who = if self.proposal.places_all {
+                    "the organizer and all who do not decline get an event at that time"
+                } else {
+                    "the organizer gets an event at that time"
+                };
+                let missing = if self.proposal.is_answered() {
+                    ""
+                } else {
+                    " Answers that are missing then count no more."
+                };
                 return format!(
-                    "If it is resolved now, {time} has the highest score and becomes an event, unless it must be \
-                     skipped because it is taken. Answers that are missing then count no more."
+                    "{time} is the best time that can be chosen. If the proposal is resolved now, {who}. If it must be \
+                     skipped because it is taken, the next best time is chosen.{missing}"
                 );
             }
             Outlook::Cancels => "All who have answered declined. Resolving the proposal now cancels it.",
@@ -175,6 +200,11 @@ pub struct CancelProposal<'a> {
 }
 
 impl CancelProposal<'_> {
+    fn back_href(&self) -> String {
+        let path = format!("/console/proposals/{}", self.id);
+        if self.zone.is_empty() { path } else { with(&path, &[("tz", &self.zone)]) }
+    }
+
     fn answers(&self) -> String {
         answers(self.answered, self.participants)
     }

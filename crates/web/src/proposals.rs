@@ -3,7 +3,11 @@
 use kalends_i18n::Translator;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
-use crate::{calendar::event_time, time::zone_label, waiting::answers};
+use crate::{
+    calendar::event_time,
+    time::{in_utc, offset_of_repeated, zone_of},
+    waiting::answers,
+};
 
 /// A proposal with everything that its page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +72,19 @@ pub enum ProposalState {
     Expired,
 }
 
+impl ProposalState {
+    /// Its name in a list.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Confirmed => "Confirmed",
+            Self::AllDeclined => "Cancelled: all declined",
+            Self::Cancelled => "Cancelled by the organizer",
+            Self::Expired => "Expired",
+        }
+    }
+}
+
 /// An offered slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedSlot {
@@ -127,7 +144,7 @@ impl ProposalAnswer {
 /// What resolving the proposal now would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outlook {
-    /// The slot with that identifier has the highest score.
+    /// The slot with that identifier is the best one that can be chosen.
     Chooses(String),
     /// It is cancelled, because all answers decline.
     Cancels,
@@ -146,16 +163,16 @@ impl ProposalShown {
         self.state == ProposalState::Pending
     }
 
+    /// Whether all participants have answered.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.answers.len() == self.participants.len()
+    }
+
     pub(crate) fn state_text(&self) -> &'static str {
         match self.state {
-            ProposalState::Pending if self.answers.len() == self.participants.len() => {
-                "Pending: all have answered, and the organizer decides"
-            }
+            ProposalState::Pending if self.is_answered() => "Pending: all have answered, and the organizer decides",
             ProposalState::Pending => "Pending: it waits for answers",
-            ProposalState::Confirmed => "Confirmed",
-            ProposalState::AllDeclined => "Cancelled: all declined",
-            ProposalState::Cancelled => "Cancelled by the organizer",
-            ProposalState::Expired => "Expired",
+            ended => ended.title(),
         }
     }
 
@@ -163,13 +180,15 @@ impl ProposalShown {
         answers(self.answers.len(), self.participants.len())
     }
 
+    /// When it expires, in UTC as in the lists of proposals.
     pub(crate) fn expires(&self) -> String {
-        self.time(self.expires_at)
+        in_utc(self.expires_at)
     }
 
     fn time(&self, at: Timestamp) -> String {
         let (words, civil) = (Translator::english(), self.zone.to_civil(at));
-        format!("{}, {}", words.date(civil.date), words.time(civil.time))
+        let offset = offset_of_repeated(self.zone, at);
+        format!("{}, {}{offset}", words.date(civil.date), words.time(civil.time))
     }
 
     pub(crate) fn answered_at(&self, answer: &ProposalAnswer) -> String {
@@ -180,13 +199,24 @@ impl ProposalShown {
         event_time(*span, None, self.zone)
     }
 
-    /// A time of the proposal, whose offset is shown.
+    /// A slot as an option of a form, with its calendar if not all slots have the same one.
+    pub(crate) fn option(&self, slot: &ProposedSlot) -> String {
+        let time = self.when(&slot.span);
+        let own = Some(self.calendar.as_str()).filter(|name| !name.is_empty());
+        match slot.calendar.as_deref().or(own) {
+            Some(calendar) if self.slots.iter().any(|slot| slot.calendar.is_some()) => format!("{time}, on {calendar}"),
+            _ => time,
+        }
+    }
+
+    /// A time of the proposal, at which the offsets of the zones to choose from are shown.
     pub(crate) fn first(&self) -> Timestamp {
         self.slots.first().map_or(self.expires_at, |slot| slot.span.start())
     }
 
     pub(crate) fn zone_text(&self) -> String {
-        zone_label(self.zone, self.first())
+        let times = self.slots.iter().flat_map(|slot| [slot.span.start(), slot.span.end()]);
+        zone_of(self.zone, times)
     }
 
     pub(crate) fn duration(&self) -> String {
@@ -199,11 +229,16 @@ impl ProposalShown {
         if self.places_all { "The organizer, and all who do not decline" } else { "The organizer" }
     }
 
+    /// Whether the slots are reserved now.
+    pub(crate) fn reserves(&self) -> bool {
+        self.is_reserved && self.is_pending()
+    }
+
     pub(crate) fn taken_text(&self) -> &'static str {
-        match (self.is_reserved, self.skips_taken) {
-            (true, _) => "The times are reserved until the proposal ends",
-            (false, true) => "A time that is taken by then is skipped",
-            (false, false) => "A time can be chosen even if it is taken by then, unless its calendar refuses that",
+        if self.skips_taken {
+            "A time that is taken by then is skipped"
+        } else {
+            "A time can be chosen even if it is taken by then, unless its calendar refuses that"
         }
     }
 

@@ -123,9 +123,28 @@ pub(crate) fn offset_label(ahead: SignedDuration) -> String {
 
 /// The zone and its offset at that time, such as `Europe/Berlin (UTC+1)`.
 pub(crate) fn zone_label(zone: Zone, at: Timestamp) -> String {
+    zone_of(zone, [at])
+}
+
+/// [`zone_label`], for several times. Without an offset if it is not the same at all of them.
+pub(crate) fn zone_of(zone: Zone, times: impl IntoIterator<Item = Timestamp>) -> String {
     let name = zone.name().replace('_', " ");
-    let offset = offset_label(zone.offset_at(at));
-    if name == offset { name } else { format!("{name} ({offset})") }
+    let mut offsets = times.into_iter().map(|at| zone.offset_at(at));
+    let first = offsets.next();
+    match first.filter(|first| offsets.all(|offset| offset == *first)).map(offset_label) {
+        Some(offset) if offset != name => format!("{name} ({offset})"),
+        _ => name,
+    }
+}
+
+/// The offset at that time in parentheses, if the clock of the zone shows the same time twice; otherwise nothing.
+pub(crate) fn offset_of_repeated(zone: Zone, at: Timestamp) -> String {
+    const NEAR: SignedDuration = SignedDuration::days(1);
+    let own = zone.offset_at(at);
+    let mut others = [at - NEAR, at + NEAR].into_iter().map(|near| zone.offset_at(near));
+    // The same clock time with the other offset is a time at which that offset holds.
+    let is_repeated = others.any(|other| other != own && zone.offset_at(at + own - other) == other);
+    if is_repeated { format!(" ({})", offset_label(own)) } else { String::new() }
 }
 
 #[cfg(test)]
@@ -206,5 +225,28 @@ mod tests {
     #[case("UTC", "2026-03-05T09:00:00Z", "UTC")]
     fn zones_are_labelled_with_their_offset(#[case] zone: &str, #[case] at: &str, #[case] label: &str) {
         assert_eq!(zone_label(zone.parse().unwrap(), at.parse().unwrap()), label);
+    }
+
+    #[rstest]
+    #[case(&["2026-03-05T09:00:00Z", "2026-03-06T09:00:00Z"], "Europe/Berlin (UTC+1)")]
+    #[case(&["2026-03-05T09:00:00Z", "2026-07-05T09:00:00Z"], "Europe/Berlin")]
+    #[case(&[], "Europe/Berlin")]
+    fn an_offset_that_is_not_the_same_at_all_times_is_left_out(#[case] times: &[&str], #[case] label: &str) {
+        let times = times.iter().map(|at| at.parse().unwrap());
+        assert_eq!(zone_of("Europe/Berlin".parse().unwrap(), times), label);
+    }
+
+    #[rstest]
+    #[case("Europe/Berlin", "2026-10-24T23:59:00Z", "")]
+    #[case("Europe/Berlin", "2026-10-25T00:00:00Z", " (UTC+2)")]
+    #[case("Europe/Berlin", "2026-10-25T00:59:00Z", " (UTC+2)")]
+    #[case("Europe/Berlin", "2026-10-25T01:00:00Z", " (UTC+1)")]
+    #[case("Europe/Berlin", "2026-10-25T01:59:00Z", " (UTC+1)")]
+    #[case("Europe/Berlin", "2026-10-25T02:00:00Z", "")]
+    #[case("Europe/Berlin", "2026-03-29T00:30:00Z", "")]
+    #[case("Europe/Berlin", "2026-03-29T01:30:00Z", "")]
+    #[case("UTC", "2026-10-25T00:30:00Z", "")]
+    fn a_clock_time_that_occurs_twice_has_its_offset(#[case] zone: &str, #[case] at: &str, #[case] text: &str) {
+        assert_eq!(offset_of_repeated(zone.parse().unwrap(), at.parse().unwrap()), text);
     }
 }

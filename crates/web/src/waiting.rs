@@ -12,7 +12,7 @@ use crate::{
     link::with,
     paging::Paging,
     shell::{Done, Shell},
-    time::{in_utc, zone_label},
+    time::{in_utc, zone_of},
 };
 
 /// The page with everything that waits.
@@ -116,7 +116,7 @@ impl HoldWaiting {
     }
 
     fn zone_text(&self) -> String {
-        zone_label(self.zone, self.span.start())
+        zone_of(self.zone, [self.span.start(), self.span.end()])
     }
 
     fn expires(&self) -> String {
@@ -131,6 +131,8 @@ pub struct ProposalsWaiting<'a> {
     pub entries: &'a [ProposalWaiting],
     /// Where in the list it is.
     pub paging: &'a Paging,
+    /// Whether the user may open the list of all proposals.
+    pub has_list: bool,
 }
 
 /// A pending proposal.
@@ -151,11 +153,11 @@ pub struct ProposalWaiting {
 }
 
 impl ProposalWaiting {
-    fn expires(&self) -> String {
+    pub(crate) fn expires(&self) -> String {
         in_utc(self.expires_at)
     }
 
-    fn answers(&self) -> String {
+    pub(crate) fn answers(&self) -> String {
         answers(self.answered, self.participants)
     }
 }
@@ -186,6 +188,10 @@ pub enum ClaimWait {
 }
 
 impl ClaimWaiting {
+    fn needs_code(&self) -> bool {
+        matches!(self.wait, ClaimWait::Code(_))
+    }
+
     fn explanation(&self) -> String {
         match self.wait {
             ClaimWait::Code(until) => {
@@ -206,6 +212,14 @@ impl Waiting<'_> {
             && self.holds.entries.is_empty()
             && self.proposals.paging.total == 0
             && self.claims.is_empty()
+    }
+
+    /// What the page says if it has nothing to show. Holds can be on calendars that were not searched.
+    fn nothing_text(&self) -> &'static str {
+        match self.holds.only_calendars {
+            Some(_) => "Nothing was found that waits for you.",
+            None => "Nothing waits for you.",
+        }
     }
 
     fn ends(&self, hold: &HoldWaiting) -> String {

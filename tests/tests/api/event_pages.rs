@@ -219,7 +219,7 @@ async fn holds_are_confirmed_and_released(#[case] database: Database) {
         assert_eq!(it.read(id).await["status"], status);
         // A double click.
         form.send(&mut pages, &path).await.leads_to(&ended.location);
-        form.but(&[("once", "")]).send(&mut pages, &path).await.says(409, "not a live hold");
+        form.but(&[("once", "")]).send(&mut pages, &path).await.says(409, "This is not a hold any more.");
     }
     for form in ["edit", "cancel"] {
         let path = format!("{EVENTS}/{second}/{form}");

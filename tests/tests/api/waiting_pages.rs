@@ -24,6 +24,7 @@ const SETTINGS: &[(&str, &str)] = &[("KALENDS_SIGNUP_PLAN", "custom")];
 const EVIL: &str = "https://evil.example";
 const SWITCHED: &str = "You switched to another organization in another tab";
 const NOTHING: &str = "Nothing waits for you.";
+const RESERVED: &str = "The times are reserved until the proposal ends";
 const GONE: &str = "There is no such proposal any more.";
 
 /// The text as the HTML of a page contains it.
@@ -117,7 +118,8 @@ async fn everything_that_waits_is_on_one_page(#[case] database: Database) {
     let held = claims::held(&server, &owner, claims::AGENT).await;
     let waits = claims::initiate(&owner, "nobody@example.com").await;
     let claimed = pages.open(WAITING).await.says(200, "It takes effect at");
-    for part in [held.as_str(), waits.as_str(), "It waits for the code from the email"] {
+    let form = format!("href=\"/console/claims/{waits}\"");
+    for part in [held.as_str(), &form, "It waits for the code from the email", "href=\"/console/claims\""] {
         assert!(claimed.text.contains(part), "no {part}: {}", claimed.text);
     }
 }
@@ -138,8 +140,8 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
     let act = |way: &str| format!("{path}/{way}");
 
     let page = pages.open(&path).await.says(200, "Pending: it waits for answers");
-    for part in [&*escaped(HOSTILE), "3 March 2031, 10:00–10:30", "<td>1.5</td>", "<td>no answer</td>", "30 minutes"]
-    {
+    let texts = ["3 March 2031, 10:00–10:30", "<td>1.5</td>", "<td>no answer</td>", "30 minutes", RESERVED];
+    for part in texts.into_iter().chain([&*escaped(HOSTILE)]) {
         assert!(page.text.contains(part), "no {part}: {}", page.text);
     }
     assert!(!page.text.contains(">Resolve</button>"), "nobody has answered: {}", page.text);
@@ -178,8 +180,17 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
     respond(&owner, &id, counters).await.expect(200);
     pages.open(&path).await.says(200, "3 March 2031, 16:00–17:00");
 
+    // Only the time that the page named is chosen.
     let key = hidden(&page.text, "once");
-    let resolved = [("org", &*org), ("once", &*key), ("tz", "Europe/Berlin")];
+    assert_eq!(hidden(&page.text, "foreseen"), second);
+    let before = slot_id(&made, 0);
+    let resolved = |foreseen| [("org", &*org), ("once", &*key), ("tz", "Europe/Berlin"), ("foreseen", foreseen)];
+    for unforeseen in [&*before, "decline", ""] {
+        let stale = pages.send(&act("resolve"), &resolved(unforeseen)).await;
+        stale.says(412, "Somebody has answered since you opened this page");
+    }
+    pages.open(&path).await.says(200, "Pending: it waits for answers");
+    let resolved = resolved(&second);
     for _ in 0..2 {
         let sent = pages.send(&act("resolve"), &resolved).await;
         sent.leads_to(&format!("{path}?done=resolved&tz=Europe%2FBerlin"));
@@ -189,13 +200,19 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
         assert!(page.text.contains(part), "no {part}: {}", page.text);
     }
     assert!(!page.text.contains("/respond\"") && !page.text.contains("/cancel"), "nothing is left: {}", page.text);
+    assert!(!page.text.contains(RESERVED), "{}", page.text);
+    let listed = format!("href=\"{path}\"");
+    pages.open(&format!("{PROPOSALS}?status=confirmed")).await.says(200, &listed);
+    pages.open(PROPOSALS).await.says(200, &listed);
+    pages.open(&format!("{PROPOSALS}?status=expired")).await.says(200, "There are no such proposals.");
     let late = fields("a-third-key-that-nobody-guesses", third, &second, "");
     pages.send(&act("respond"), &late).await.says(409, "The proposal has ended");
     pages.open(&act("cancel")).await.says(409, "The proposal has ended");
     for way in ["respond", "resolve"] {
         pages.open(&act(way)).await.leads_to(&path);
     }
-    pages.open(WAITING).await.says(200, NOTHING);
+    let waiting = pages.open(WAITING).await.says(200, NOTHING);
+    assert!(waiting.text.contains("href=\"/console/proposals\""), "{}", waiting.text);
     pages.open(&format!("{PROPOSALS}/x")).await.says(404, GONE);
 
     // Everybody gets an event, and one of them has two calendars.
@@ -206,10 +223,11 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
     for _ in 0..2 {
         calendars.push(calendar_of(&owner, first).await);
     }
-    let page = pages.open(&path).await.says(200, "Ada: Work");
+    let page = pages.open(&path).await.says(200, "): Work");
     let once = hidden(&page.text, "once");
     let answer = |calendar| [&fields(&once, first, &only, "")[..], &[("calendar_id", calendar)]].concat();
     let asked = pages.send(&format!("{path}/respond"), &answer("")).await.says(400, "calendar_id-problem");
+    assert!(asked.text.contains("because Ada (…"), "agents of the same name are distinguished: {}", asked.text);
     assert!(asked.text.contains("has several calendars"), "{}", asked.text);
     let sent = pages.send(&format!("{path}/respond"), &answer(&calendars[1])).await;
     sent.leads_to(&format!("{path}?done=answered"));

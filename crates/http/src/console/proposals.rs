@@ -1,6 +1,7 @@
-//! One proposal, and the forms that answer, resolve and cancel it.
+//! The proposals, and the forms that answer, resolve and cancel one of them.
 
 mod given;
+mod list;
 mod reading;
 
 use std::sync::Arc;
@@ -13,20 +14,21 @@ use axum::{
 };
 use http::StatusCode;
 use kalends_app::{Actor, Answer, App, Refusal, operations};
+use kalends_kernel::FieldErrors;
 use kalends_proposals::{ProposalError, State};
 use kalends_time::Zone;
 use kalends_web::{ANSWER_FIELDS, CancelProposal, Done, NO_PROBLEMS, Place, Problems, ProposalPage};
 use url::form_urlencoded;
 
 use self::{
-    given::{typed, wanted},
+    given::{foreseen, typed, wanted},
     reading::{Choices, Read, outlook},
 };
 use super::{
     form::{OwnForm, new_once},
     frame::{needs, shell},
     places::{CANCEL_PROPOSAL, Form, PROPOSAL, PROPOSALS, RESOLVE, RESPOND, segment},
-    shown::{page, problems, refused, shown_again},
+    shown::{page, problems, refused, shown_again, taken},
     waiting::TO_WAITING,
 };
 use crate::{
@@ -39,6 +41,7 @@ use crate::{
 
 /// The pages and forms, each with its operation.
 pub(super) const OPERATIONS: &[Form] = &[
+    ("GET", PROPOSALS, &operations::LIST_PROPOSALS),
     ("GET", PROPOSAL, &operations::GET_PROPOSAL),
     ("POST", RESPOND, &operations::RESPOND_TO_PROPOSAL),
     ("POST", RESOLVE, &operations::RESOLVE_PROPOSAL),
@@ -48,11 +51,16 @@ pub(super) const OPERATIONS: &[Form] = &[
 
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
+        .route(PROPOSALS, get(list::show))
         .route(PROPOSAL, get(show))
         .route(RESPOND, post(respond).get(back))
         .route(RESOLVE, post(resolve).get(back))
         .route(CANCEL_PROPOSAL, get(ask_to_cancel).post(cancel))
 }
+
+/// Why a form that would choose something else than its page showed had no effect.
+const UNFORESEEN: &str = "Somebody has answered since you opened this page, or a time has begun, so the best time is \
+                          another one now. Nothing was changed. Look at the page again, and then decide.";
 
 /// The parameters of the address.
 fn parameters(RawQuery(query): RawQuery) -> Fields {
@@ -74,11 +82,12 @@ async fn render(app: &App, caller: &Actor, id: &str, fields: &Fields, problems: 
     let read = Read::of(app, caller, &proposal).await?;
     let may_answer = caller.may(&operations::RESPOND_TO_PROPOSAL) && proposal.state_at(now) == State::Pending;
     let choices = if may_answer { read.choices(app, caller, &proposal).await? } else { Choices::default() };
+    let zone = read.zone(&proposal, fields.get("tz").parse().ok());
     let shown = ProposalPage {
         shell: &shell(app, caller, Place::Waiting).await?,
         done: Done::named(fields.get("done")),
         once: &new_once(app.entropy()),
-        proposal: &read.shown(&proposal, fields.get("tz").parse().ok(), now),
+        proposal: &read.shown(&proposal, zone, now),
         outlook: &outlook(&proposal, now),
         may_answer,
         may_organize: caller.may(&operations::RESOLVE_PROPOSAL),
@@ -103,7 +112,8 @@ async fn respond(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<
 
 /// `POST /console/proposals/{id}/resolve`
 async fn resolve(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let outcome = form.once(&app, async |caller: &Actor| app.resolve_proposal(caller, &id.0).await).await;
+    let foreseen = foreseen(&form.fields);
+    let outcome = form.once(&app, async |caller: &Actor| app.resolve_as_foreseen(caller, &id.0, foreseen).await).await;
     ended(&app, &id.0, &form, outcome, "resolved").await
 }
 
@@ -121,12 +131,46 @@ async fn ended(
     outcome: Result<Answer, Refusal>,
     done: &str,
 ) -> Result<Response, ApiError> {
-    match outcome {
-        Ok(_) => Ok(after(id, form.fields.get("tz").parse().ok(), done)),
-        Err(refusal) => {
-            let (problems, error) = problems(refusal, &ANSWER_FIELDS)?;
-            shown_again(error, render(app, &form.caller, id, &form.fields, &problems).await, TO_WAITING)
+    let refusal = match outcome {
+        Ok(_) => return Ok(after(id, form.fields.get("tz").parse().ok(), done)),
+        Err(refusal) => refusal,
+    };
+    let (said, refusal) = match in_words(app, id, form, refusal).await {
+        Ok(found) => found,
+        Err(refusal) => return refused(refusal, TO_WAITING),
+    };
+    let (problems, error) = problems(refusal, &ANSWER_FIELDS)?;
+    let problems = said.map_or(problems, Problems::general);
+    shown_again(error, render(app, &form.caller, id, &form.fields, &problems).await, TO_WAITING)
+}
+
+/// The refusal of a form, with names in the place of identifiers; and what the page says about it, if that needs more
+/// than the refusal.
+async fn in_words(
+    app: &App,
+    id: &str,
+    form: &OwnForm,
+    refusal: Refusal,
+) -> Result<(Option<String>, Refusal), Refusal> {
+    match refusal {
+        Refusal::SlotTaken(obstacles) => {
+            let proposal = app.whole_proposal(&form.caller, id).await?;
+            let read = Read::of(app, &form.caller, &proposal).await?;
+            let zone = read.zone(&proposal, form.fields.get("tz").parse().ok());
+            Ok((Some(taken(&obstacles, zone)), Refusal::SlotTaken(obstacles)))
         }
+        Refusal::Invalid(errors) if errors.iter().any(|error| error.param == "calendar_id") => {
+            let proposal = app.whole_proposal(&form.caller, id).await?;
+            let read = Read::of(app, &form.caller, &proposal).await?;
+            let mut named = FieldErrors::default();
+            for mut error in errors.iter().cloned() {
+                error.message = read.named(form.fields.get("agent_id"), &error.message);
+                named.push(error);
+            }
+            Ok((None, named.into()))
+        }
+        Refusal::Stale { current } => Ok((Some(UNFORESEEN.to_owned()), Refusal::Stale { current })),
+        refusal => Ok((None, refusal)),
     }
 }
 

@@ -7,10 +7,14 @@ use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Refusal};
 use kalends_bookings::Colour;
+use kalends_app::{App, ConsentBegun, Missing, Obstacles, Refusal};
 use kalends_bridge::ConnectionStatus;
+use kalends_calendars::HoldError;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::ProposalError;
 use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, headers};
+use kalends_time::Zone;
+use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, event_time};
 use kalends_wire as wire;
 
 use crate::{
@@ -133,6 +137,10 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Proposal, .. } => "There is no such proposal any more.",
         Refusal::PlanRequired(Feature::Scheduling) => "Your plan does not include proposals.",
         Refusal::Proposal(error) => return of_proposal(error),
+        Refusal::Hold(HoldError::NotHeld(_)) => "This is not a hold any more.",
+        Refusal::Hold(HoldError::Expired(_)) => "The hold has expired. Hold the time again.",
+        Refusal::Hold(HoldError::StatusIsNotSet) => "A hold can only be confirmed, released or cancelled.",
+        Refusal::SlotTaken(obstacles) => return taken(obstacles, Zone::UTC) + " These times are in UTC.",
         Refusal::NotFound { missing: Missing::CalendarProvider, .. } => "This provider is not offered here.",
         refusal => return sentence(&refusal.to_string()),
     };
@@ -153,6 +161,18 @@ fn of_proposal(error: &ProposalError) -> String {
         other => return sentence(&other.to_string()),
     };
     text.to_owned()
+}
+
+/// What is at a time that must be free, with times in that zone.
+pub(super) fn taken(obstacles: &Obstacles, zone: Zone) -> String {
+    let mut text = "Something else is at that time".to_owned();
+    if let Some((_, block)) = obstacles.conflicts.first() {
+        text.push_str(&format!(": {}", event_time(block.span, None, zone)));
+    }
+    if let Some(free) = obstacles.nearest_free.first() {
+        text.push_str(&format!(". The nearest free time is {}", event_time(*free, None, zone)));
+    }
+    text + "."
 }
 
 /// A message of the API as a sentence.

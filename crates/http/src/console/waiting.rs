@@ -1,6 +1,9 @@
 //! What waits for a decision of somebody of the organization.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
@@ -9,9 +12,9 @@ use kalends_calendars::{
     Calendar, Event, EventStatus,
     ports::{CalendarFilter, EventFilter, StatusAt},
 };
-use kalends_kernel::{LIMIT_MAX, Page};
+use kalends_kernel::{AgentId, LIMIT_MAX, Page};
 use kalends_plans::Feature;
-use kalends_proposals::Proposal;
+use kalends_proposals::{Proposal, Status};
 use kalends_time::SignedDuration;
 use kalends_web::{
     ClaimWait, ClaimWaiting, EventInView, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, Paging, Place,
@@ -61,7 +64,7 @@ async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<A
             has_more: holds.has_more,
             only_calendars: holds.only_calendars,
         },
-        proposals: ProposalsWaiting { entries: &proposals, paging: &paging },
+        proposals: ProposalsWaiting { entries: &proposals, paging: &paging, has_list: may_list(caller) },
         claims: &claims(&app, caller).await?,
         invitations: invitations(&app, caller).await?,
     };
@@ -149,21 +152,30 @@ fn hold(event: Event, calendar: &Calendar) -> Option<HoldWaiting> {
 
 /// The pending proposals of a page of the list, and the number of all.
 async fn proposals(app: &App, caller: &Actor, page: Page) -> Result<(Vec<ProposalWaiting>, u64), Refusal> {
-    if !caller.may(&operations::LIST_PROPOSALS) || caller.needs(Feature::Scheduling).is_err() {
+    if !may_list(caller) {
         return Ok((Vec::new(), 0));
     }
-    let listed = app.pending_proposals(caller, page).await?;
+    let listed = app.whole_proposals(caller, Some(Status::Pending), page).await?;
     let organizers: BTreeSet<_> = listed.data.iter().map(Proposal::organizer).collect();
     let names = app.agent_names(caller, &organizers).await?;
-    let waiting = |proposal: &Proposal| ProposalWaiting {
+    Ok((listed.data.iter().map(|proposal| waiting_proposal(proposal, &names)).collect(), listed.total))
+}
+
+/// A proposal as an entry of a list, given the names of agents.
+pub(super) fn waiting_proposal(proposal: &Proposal, names: &BTreeMap<AgentId, String>) -> ProposalWaiting {
+    ProposalWaiting {
         id: proposal.id().to_string(),
         title: proposal.title().to_owned(),
         organizer: names.get(&proposal.organizer()).cloned().unwrap_or_else(|| proposal.organizer().to_string()),
         expires_at: proposal.expires_at(),
         answered: proposal.responses().len(),
         participants: proposal.participants().len(),
-    };
-    Ok((listed.data.iter().map(waiting).collect(), listed.total))
+    }
+}
+
+/// Whether the caller may see proposals.
+fn may_list(caller: &Actor) -> bool {
+    caller.may(&operations::LIST_PROPOSALS) && caller.needs(Feature::Scheduling).is_ok()
 }
 
 /// The newest claims of the user that wait for something, the oldest of them first.

@@ -4,6 +4,7 @@ use kalends_i18n::Translator;
 use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 
 use super::days::clock;
+use crate::time::offset_of_repeated;
 
 /// An event of a calendar, or the time in which somebody is busy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +100,7 @@ pub(crate) fn left(time: SignedDuration) -> String {
 }
 
 /// When an event takes place, such as `Monday, 2 March 2026, 09:00–10:00`. `dates` are the first and the last date,
-/// if it takes whole days.
+/// if it takes whole days. A time that the clock of the zone shows twice has its offset too.
 pub fn event_time(span: Span, dates: Option<(CivilDate, CivilDate)>, zone: Zone) -> String {
     let words = Translator::english();
     if let Some((first, last)) = dates {
@@ -110,7 +111,8 @@ pub fn event_time(span: Span, dates: Option<(CivilDate, CivilDate)>, zone: Zone)
         };
     }
     let (start, end) = (zone.to_civil(span.start()).date, zone.to_civil(span.end()).date);
-    let (from, to) = (clock(span.start(), zone), clock(span.end(), zone));
+    let [from, to] =
+        [span.start(), span.end()].map(|at| format!("{}{}", clock(at, zone), offset_of_repeated(zone, at)));
     if start == end {
         format!("{}, {from}–{to}", words.date(start))
     } else {
@@ -133,6 +135,14 @@ mod tests {
     #[case(200_000, "2 days left")]
     fn holds_say_how_long_they_last(#[case] seconds: i64, #[case] text: &str) {
         assert_eq!(left(SignedDuration::seconds(seconds)), text);
+    }
+
+    #[rstest]
+    #[case("2026-10-24T12:00:00Z", "2026-10-24T13:00:00Z", "Saturday, 24 October 2026, 14:00–15:00")]
+    #[case("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "Sunday, 25 October 2026, 02:30 (UTC+2)–02:30 (UTC+1)")]
+    fn a_time_that_occurs_twice_has_its_offset(#[case] start: &str, #[case] end: &str, #[case] text: &str) {
+        let span = Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap();
+        assert_eq!(event_time(span, None, "Europe/Berlin".parse().unwrap()), text);
     }
 
     #[rstest]

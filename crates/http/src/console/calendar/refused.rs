@@ -1,11 +1,14 @@
 //! Why a form about an event had no effect: each problem beside its field.
 
-use kalends_app::{Obstacles, Refusal};
+use kalends_app::Refusal;
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::Zone;
-use kalends_web::{EVENT_FIELDS, EventGiven, Problems, event_time};
+use kalends_web::{EVENT_FIELDS, EventGiven, Problems};
 
-use super::{super::shown::problems, event::CHANGED};
+use super::{
+    super::shown::{problems, taken},
+    event::CHANGED,
+};
 use crate::error::ApiError;
 
 /// What a form that was refused shows, as [`problems`], with times in the zone of the form. `given` is what was typed.
@@ -73,18 +76,6 @@ fn beside_field(mut error: FieldError, given: &EventGiven<'_>) -> FieldError {
 fn attendee_of(param: &str) -> Option<(usize, &str)> {
     let (index, field) = param.strip_prefix("attendees[")?.split_once("].")?;
     Some((index.parse::<usize>().ok()? + 1, field))
-}
-
-/// What is at the time of an event that must have it alone.
-fn taken(obstacles: &Obstacles, zone: Zone) -> String {
-    let mut text = "Something else is at that time".to_owned();
-    if let Some((_, block)) = obstacles.conflicts.first() {
-        text.push_str(&format!(": {}", event_time(block.span, None, zone)));
-    }
-    if let Some(free) = obstacles.nearest_free.first() {
-        text.push_str(&format!(". The nearest free time is {}", event_time(*free, None, zone)));
-    }
-    text + "."
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What was given in the form that answers a proposal.
 
+use kalends_app::Foreseen;
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_web::{AnswerGiven, DECLINES};
 use kalends_wire::{self as wire, WantedResponse};
@@ -13,6 +14,14 @@ pub(super) fn typed(fields: &Fields) -> AnswerGiven<'_> {
         slot: fields.get("selected_slot_id"),
         calendar: fields.get("calendar_id"),
         message: fields.get("message").trim(),
+    }
+}
+
+/// What the page of the form showed that resolving the proposal would do.
+pub(super) fn foreseen(fields: &Fields) -> Foreseen {
+    match fields.get("foreseen") {
+        DECLINES => Foreseen::Cancellation,
+        slot => slot.parse().map_or(Foreseen::Nothing, Foreseen::Slot),
     }
 }
 
@@ -60,6 +69,13 @@ mod tests {
     fn what_is_missing_is_named(#[case] body: &str, #[case] params: &[&str]) {
         let errors = wanted(&Fields::read(body.as_bytes())).unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);
+    }
+
+    #[test]
+    fn a_form_names_what_its_page_showed() {
+        let of = |value: &str| foreseen(&Fields::read(format!("foreseen={value}").as_bytes()));
+        assert_eq!(of(SLOT), Foreseen::Slot(SLOT.parse().unwrap()));
+        assert_eq!((of(DECLINES), of(""), of("x")), (Foreseen::Cancellation, Foreseen::Nothing, Foreseen::Nothing));
     }
 
     #[test]

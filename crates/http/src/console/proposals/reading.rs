@@ -16,6 +16,10 @@ use kalends_wire as wire;
 
 use super::super::shown::capitalized;
 
+/// The option that chooses no calendar.
+const NO_CALENDAR: &str = "Choose a calendar (not needed if the agent has only one)";
+/// The characters at the end of an identifier that distinguish agents of the same name. It begins with a time.
+const DISTINCT: usize = 6;
 /// The calendars of an agent to choose from, the oldest first.
 const OFFERED: Page = Page { limit: 10, offset: 0 };
 
@@ -45,7 +49,7 @@ impl Read {
                 Err(refusal) => return Err(refusal),
             }
         }
-        Ok(Self { agents: app.agent_names(caller, &agents).await?, calendars })
+        Ok(Self { agents: distinct(app.agent_names(caller, &agents).await?), calendars })
     }
 
     fn name(&self, agent: AgentId) -> String {
@@ -60,9 +64,22 @@ impl Read {
         self.calendars.get(&id).map(|calendar| calendar.name.clone())
     }
 
-    /// The proposal as the page shows it, with times in that zone or in that of its calendar.
-    pub(super) fn shown(&self, proposal: &Proposal, zone: Option<Zone>, now: Timestamp) -> ProposalShown {
+    /// The text with the name of the agent in the place of its identifier.
+    pub(super) fn named(&self, agent: &str, text: &str) -> String {
+        match agent.parse::<AgentId>() {
+            Ok(id) => text.replace(&id.to_string(), &self.name(id)),
+            Err(_) => text.to_owned(),
+        }
+    }
+
+    /// The zone in which a page shows times: the one that was asked for, or that of the proposal's calendar.
+    pub(super) fn zone(&self, proposal: &Proposal, asked: Option<Zone>) -> Zone {
         let own = self.calendars.get(&proposal.calendar());
+        asked.or_else(|| own.map(|calendar| calendar.zone)).unwrap_or(Zone::UTC)
+    }
+
+    /// The proposal as the page shows it, with times in that zone.
+    pub(super) fn shown(&self, proposal: &Proposal, zone: Zone, now: Timestamp) -> ProposalShown {
         let known = wire::Proposal::of(proposal, now);
         let (won, _) = proposal.state().details();
         let chosen = won.map(|(slot, _)| slot);
@@ -74,7 +91,7 @@ impl Read {
             state: state(proposal.state_at(now)),
             organizer: self.agent(proposal.organizer()),
             calendar: self.calendar(proposal.calendar()).unwrap_or_default(),
-            zone: zone.or_else(|| own.map(|calendar| calendar.zone)).unwrap_or(Zone::UTC),
+            zone,
             expires_at: proposal.expires_at(),
             is_reserved: proposal.hold_slots(),
             skips_taken: proposal.skip_taken(),
@@ -174,7 +191,7 @@ impl Choices {
         };
         self.has_more_calendars |= listed.total > u64::from(OFFERED.limit);
         if self.calendars.is_empty() && !listed.data.is_empty() {
-            self.calendars.push((String::new(), "Its only calendar, if it has one".to_owned()));
+            self.calendars.push((String::new(), NO_CALENDAR.to_owned()));
         }
         let option = |calendar: Calendar| (calendar.id.to_string(), format!("{name}: {}", calendar.name));
         self.calendars.extend(listed.data.into_iter().map(option));
@@ -194,7 +211,25 @@ fn choices_of(options: &[(String, String)]) -> Vec<Choice<'_>> {
     options.iter().map(|(value, title)| Choice { value, title }).collect()
 }
 
-const fn state(state: State) -> ProposalState {
+/// The names, with the end of the identifier if several agents have the same one.
+fn distinct(names: BTreeMap<AgentId, String>) -> BTreeMap<AgentId, String> {
+    let mut counts = BTreeMap::<String, u32>::new();
+    for name in names.values() {
+        *counts.entry(name.clone()).or_default() += 1;
+    }
+    let named = |(agent, name): (AgentId, String)| {
+        if counts.get(&name).is_none_or(|count| *count < 2) {
+            return (agent, name);
+        }
+        let id = agent.to_string();
+        let end = &id[id.len().saturating_sub(DISTINCT)..];
+        (agent, format!("{name} (…{end})"))
+    };
+    names.into_iter().map(named).collect()
+}
+
+/// The state, as pages show it.
+pub(super) const fn state(state: State) -> ProposalState {
     match state {
         State::Pending => ProposalState::Pending,
         State::Confirmed { .. } => ProposalState::Confirmed,

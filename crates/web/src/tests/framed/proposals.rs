@@ -1,11 +1,13 @@
 //! The page of a proposal.
 
+use kalends_kernel::Page;
 use kalends_time::{Span, Timestamp};
 
 use super::{done, problems, shell};
 use crate::{
     ANSWER_FIELDS, AgentNamed, AnswerGiven, AnswerKind, CancelProposal, Choice, DECLINES, Done, NO_PROBLEMS, Outlook,
-    Place, ProposalAnswer, ProposalPage, ProposalShown, ProposalState, ProposedSlot,
+    Paging, Place, ProposalAnswer, ProposalListed, ProposalPage, ProposalShown, ProposalState, ProposalWaiting,
+    Proposals, ProposedSlot,
 };
 
 const FIRST: &str = "slt_01jn8r6v9ke0bt3m5qz2c7xwd0";
@@ -80,6 +82,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         confirmed.events = vec![(text.to_owned(), "evt_01jn8r8f4h3gyqz7s9c1b5wnkd".to_owned())];
         confirmed
     };
+    let reserved = ProposalShown { is_reserved: true, places_all: false, ..proposal(text) };
     let declined = ProposalShown {
         state: ProposalState::AllDeclined,
         description: String::new(),
@@ -126,8 +129,28 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         slots: 4,
         is_reserved: true,
     };
+    let listed = |state| ProposalListed {
+        state,
+        facts: ProposalWaiting {
+            id: pending.id.clone(),
+            title: text.to_owned(),
+            organizer: text.to_owned(),
+            expires_at: pending.expires_at,
+            answered: 1,
+            participants: 3,
+        },
+    };
+    let entries = [listed(ProposalState::Pending), listed(ProposalState::Expired)];
+    let path = || "/console/proposals".to_owned();
+    let some = &Paging { path: path(), filter: Vec::new(), page: Page { limit: 50, offset: 50 }, total: 132 };
+    let none = &Paging { path: path(), filter: Vec::new(), page: Page::default(), total: 0 };
+    let list = Proposals { shell, status: "", proposals: &entries, paging: some };
     vec![
+        ("proposals", list.html()),
+        ("proposals, none", Proposals { proposals: &[], paging: none, ..list }.html()),
+        ("proposals, none expired", Proposals { status: "expired", proposals: &[], paging: none, ..list }.html()),
         ("proposal", page.html()),
+        ("proposal, reserved", ProposalPage { proposal: &reserved, ..page }.html()),
         ("proposal, wrong", again.html()),
         ("proposal, wrong, declines", ProposalPage { given: AnswerGiven { slot: DECLINES, ..given }, ..again }.html()),
         ("proposal, seen by a viewer", ProposalPage { may_answer: false, may_organize: false, ..page }.html()),

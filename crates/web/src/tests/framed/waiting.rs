@@ -54,7 +54,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         now: at("2026-03-02T08:00:00Z"),
         opened,
         holds,
-        proposals: ProposalsWaiting { entries: &proposals, paging },
+        proposals: ProposalsWaiting { entries: &proposals, paging, has_list: true },
         claims: &claims,
         invitations: 3,
     };
@@ -62,12 +62,12 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         done: Done::default(),
         opened: &OpenedHere::default(),
         holds: HoldsWaiting { entries: &[], may_end: false, has_more: false, only_calendars: None },
-        proposals: ProposalsWaiting { entries: &[], paging: none },
+        proposals: ProposalsWaiting { entries: &[], paging: none, has_list: false },
         claims: &[],
         invitations: 0,
         ..everything
     };
-    let behind = ProposalsWaiting { entries: &[], paging };
+    let behind = ProposalsWaiting { entries: &[], paging, has_list: true };
     vec![
         ("waiting", everything.html()),
         (
