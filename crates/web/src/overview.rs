@@ -3,7 +3,19 @@
 
 use askama::Template;
 
-use crate::{english::in_english, join::with_article, shell::Shell};
+use crate::{
+    english::in_english,
+    join::with_article,
+    shell::{Place, Shell},
+};
+
+/// The places to which the page leads, with what they are for.
+const WAYS: [(Place, &str); 4] = [
+    (Place::Waiting, "Waiting for you: holds, proposals and claims to decide"),
+    (Place::Calendar, "Calendar: events, holds and busy times"),
+    (Place::Agents, "Agents and their calendars"),
+    (Place::Keys, "Keys: connect an agent"),
+];
 
 /// The first page of the console.
 #[derive(Debug, Clone, Copy, Template)]
@@ -25,8 +37,6 @@ pub struct Overview<'a> {
     pub resent: bool,
     /// Why a form had no effect.
     pub problem: Option<&'a str>,
-    /// The user's other organizations.
-    pub others: &'a [OtherOrganization],
 }
 
 /// Another organization of a user.
@@ -39,6 +49,11 @@ pub struct OtherOrganization {
 }
 
 impl Overview<'_> {
+    /// The places that the user may open.
+    fn ways(&self) -> Vec<(Place, &'static str)> {
+        WAYS.into_iter().filter(|(place, _)| self.shell.places.contains(place)).collect()
+    }
+
     fn role_text(&self) -> String {
         with_article(self.role)
     }

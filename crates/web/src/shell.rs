@@ -1,7 +1,5 @@
 //! The frame of the console's pages about an organization: its name, the way to the other pages, and who is signed in.
 
-use crate::signed_in::SignedIn;
-
 /// A part of the console, to which the frame leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -107,11 +105,6 @@ pub struct Shell {
 impl Shell {
     pub(crate) fn is_at(&self, place: &Place) -> bool {
         self.place == *place
-    }
-
-    /// The user and the organization.
-    pub(crate) fn who(&self) -> SignedIn<'_> {
-        SignedIn { org: &self.org, organization: &self.organization, email: &self.email }
     }
 }
 

@@ -167,12 +167,14 @@ async fn a_user_switches_between_organizations(#[case] database: Database) {
     let theirs = session.get("/v1/auth/me").await.expect(200)["org"]["id"].as_str().unwrap().to_owned();
     let mut pages = Pages::new(&server);
     pages.send("/console/sign-in", &[("email", &bob.email), ("password", PASSWORD)]).await;
-    let page = pages.open("/console").await;
-    assert!(page.text.contains(&format!("action=\"/console/orgs/{theirs}/switch\"")), "{}", page.text);
+    pages.open("/console/orgs").await.says(200, &format!("action=\"/console/orgs/{theirs}/switch\""));
     let switched = pages.send(&format!("/console/orgs/{theirs}/switch"), &[]).await;
     assert_eq!((switched.status, &*switched.location), (303, "/console"));
-    let page = pages.open("/console").await;
-    assert!(page.text.contains("a viewer.") && page.text.contains(&format!("/console/orgs/{}/switch", bob.org)));
+    let page = pages.open("/console").await.says(200, "a viewer.");
+    for way in ["waiting", "calendar", "agents", "keys", "account", "orgs"] {
+        assert!(page.text.contains(&format!("<li><a href=\"/console/{way}\"><span>")), "no {way}: {}", page.text);
+    }
+    pages.open("/console/orgs").await.says(200, &format!("/console/orgs/{}/switch", bob.org));
     let unknown = pages.send("/console/orgs/org_01jn8r6v9ke0bt3m5qz2c7xwdh/switch", &[]).await;
     assert!(
         unknown.status == 404 && unknown.text.contains("You no longer belong to that organization."),

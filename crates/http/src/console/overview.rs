@@ -7,7 +7,7 @@ use axum::{
 use http::StatusCode;
 use kalends_accounts::Waitlist;
 use kalends_app::{Actor, App, Refusal};
-use kalends_web::{Next, OtherOrganization, Overview, Place};
+use kalends_web::{Next, Overview, Place};
 
 use super::{
     first_run,
@@ -41,10 +41,6 @@ async fn render(
     problem: Option<&str>,
 ) -> Result<Response, ApiError> {
     let (user, organization) = app.who(actor).await?;
-    let orgs = app.own_orgs(actor).await?.orgs;
-    let others = orgs.into_iter().filter(|org| !org.active);
-    let others: Vec<_> =
-        others.map(|own| OtherOrganization { id: own.org.id.to_string(), name: own.org.name }).collect();
     let overview = Overview {
         shell: &shell_of(actor, &user, &organization, Place::Home),
         waits: organization.waitlist != Waitlist::Active,
@@ -54,7 +50,6 @@ async fn render(
         asks_for_proof: app.settings().email_proof && user.email_verified_at.is_none(),
         resent,
         problem,
-        others: &others,
     };
     Ok(page(status, overview.html()))
 }

@@ -309,17 +309,16 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         .html()
     };
     let others = [OtherOrganization { id: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".into(), name: text.into() }];
-    let overview = |others: &[OtherOrganization], asks_for_proof| {
+    let overview = |offers_first_agent, asks_for_proof| {
         Overview {
             shell: &shell(text, Place::Home),
             waits: asks_for_proof,
             name: text,
             role: "admin",
-            offers_first_agent: !others.is_empty(),
+            offers_first_agent,
             asks_for_proof,
             resent: false,
             problem: Some(text),
-            others,
         }
         .html()
     };
@@ -402,8 +401,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-up, closed", sign_up(false, &[])),
         ("signed up", SignedUp { next: Next::Home, organization: text, key: text, asked: Some(text) }.html()),
         ("signed up, joining", SignedUp { next: Next::Join, organization: text, key: text, asked: None }.html()),
-        ("overview", overview(&[], false)),
-        ("overview, asking", overview(&others, true)),
+        ("overview", overview(false, false)),
+        ("overview, asking", overview(true, true)),
         ("verification", verification(VerificationState::Asks { wrong: None })),
         ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
         ("verified", verification(VerificationState::Proved { email: text })),
