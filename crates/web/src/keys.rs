@@ -103,6 +103,8 @@ pub struct Keys<'a> {
     pub may_create: bool,
     /// Whether the user may revoke keys.
     pub may_revoke: bool,
+    /// Whether the page offers to replace the organization's own key.
+    pub may_replace: bool,
     /// The keys of agents on this page of the list.
     pub keys: &'a [KeyShown],
     /// Where in the list it is.
@@ -185,6 +187,37 @@ impl KeyMade<'_> {
     }
 }
 
+/// The question whether to replace the organization's own key.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "replace_key.html")]
+pub struct ReplaceKey<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// The organization's own keys, which stop working. An organization can have none.
+    pub own: &'a [KeyFacts],
+}
+
+/// The organization's new key, which is shown once.
+#[derive(Clone, Copy, Template)]
+#[template(path = "key_replaced.html")]
+pub struct KeyReplaced<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The key.
+    pub key: &'a str,
+    /// The URL of the service, without a trailing slash.
+    pub base_url: &'a str,
+}
+
+impl KeyReplaced<'_> {
+    /// The configuration of an MCP client.
+    fn mcp(&self) -> String {
+        mcp_configuration(self.base_url, self.key)
+    }
+}
+
 /// The question whether to revoke a key.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "revoke_key.html")]
@@ -207,7 +240,7 @@ impl RevokeKey<'_> {
     }
 }
 
-in_english!(Keys<'_>, NewKeyForm<'_>, KeyMade<'_>, RevokeKey<'_>);
+in_english!(Keys<'_>, NewKeyForm<'_>, KeyMade<'_>, ReplaceKey<'_>, KeyReplaced<'_>, RevokeKey<'_>);
 
 #[cfg(test)]
 mod tests {

@@ -120,6 +120,9 @@ pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;
 pub use kept::{FormPlace, KeptForm, NoEffect, SentForm, SignedInAgain};
 pub use keys::{KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NewKeyForm, RevokeKey};
+pub use keys::{
+    KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey, RevokeKey,
+};
 pub use link::{Href, Path};
 pub use members::{
     INVITATION_FIELDS, InvitationShown, InviteGiven, MemberShown, MembersPage, ROLES, RemoveMember, RoleGiven,

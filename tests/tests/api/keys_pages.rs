@@ -17,6 +17,7 @@ use crate::{
 const ADA: &str = "ada@example.com";
 const LIST: &str = "/console/keys";
 const NEW: &str = "/console/keys/new";
+const REPLACE: &str = "/console/keys/replace";
 const EVIL: &str = "https://evil.example";
 const SWITCHED: &str = "You switched to another organization in another tab";
 const NOT_INCLUDED: &str = "Your plan does not include keys of agents.";
@@ -127,6 +128,24 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     pages.open("/console/keys?done=gone").await.says(200, "It is not there any more.");
     pages.open(&revoke).await.says(404, "There is no such key any more.");
     pages.open(&format!("{LIST}/x/revoke")).await.says(404, "There is no such key any more.");
+
+    // The organization's own key is replaced, once for a double click.
+    pages.open(LIST).await.says(200, "Replace the key");
+    let asked = pages.open(REPLACE).await.says(200, "Programs that use the old key are refused at once.");
+    assert!(asked.text.contains(&ada.key[..20]), "{}", asked.text);
+    let once = hidden(&asked.text, "once");
+    let form = [("org", &*org), ("once", &*once)];
+    assert_eq!(pages.send_from(EVIL, REPLACE, &form).await.status, 403);
+    pages.send(REPLACE, &form[1..]).await.says(409, SWITCHED);
+    api.get("/v1/agents").await.expect(200);
+    let made = pages.send(REPLACE, &form).await.says(200, "The organization’s new key");
+    let again = pages.send(REPLACE, &form).await.says(200, "The organization’s new key");
+    let key = new_key(&made.text);
+    assert_eq!(new_key(&again.text), key);
+    api.get("/v1/agents").await.refused(401, "unauthorized");
+    server.client(&key).get("/v1/agents").await.expect(200);
+    let list = pages.open(LIST).await.says(200, &key[..20]);
+    assert!(!list.text.contains(&key) && !list.text.contains(&ada.key[..20]), "{}", list.text);
 }
 
 #[apply(on_both)]
@@ -149,7 +168,8 @@ async fn roles_decide_who_sees_and_changes_keys(#[case] database: Database) {
         let mut pages = signed_in(&server, email).await;
         pages.send(&format!("/console/orgs/{}/switch", ada.org), &[]).await.leads_to("/console");
         let list = pages.open(LIST).await.says(200, &prefix);
-        assert_eq!((list.text.contains(NEW), list.text.contains(&revoke)), (may, may), "{role}");
+        let offered = [NEW, REPLACE, &revoke].map(|path| list.text.contains(path));
+        assert_eq!(offered, [may; 3], "{role}");
         let seen = pages.open(&agent_page).await.says(200, "It has 1 key.");
         assert_eq!(seen.text.contains(NEW), may, "{role}");
         if may {
@@ -160,9 +180,10 @@ async fn roles_decide_who_sees_and_changes_keys(#[case] database: Database) {
             let revoke = format!("{LIST}/{}/revoke", text(&more["id"]));
             pages.send(&revoke, &[("org", &*ada.org)]).await.leads_to("/console/keys?done=revoked");
         } else {
-            for path in [NEW, &revoke] {
+            for path in [NEW, REPLACE, &revoke] {
                 pages.open(path).await.says(403, ROLE);
             }
+            assert_eq!(pages.send(REPLACE, &[("org", &*ada.org)]).await.status, 403, "{role}");
             assert_eq!(pages.send(LIST, &creating(&ada.org, &agent, "")).await.status, 403, "{role}");
             assert_eq!(pages.send(&revoke, &[("org", &*ada.org)]).await.status, 403, "{role}");
         }

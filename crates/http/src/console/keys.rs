@@ -1,4 +1,4 @@
-//! The keys of the organization, and the forms about those of its agents.
+//! The keys of the organization, and the forms about them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,8 +13,8 @@ use kalends_calendars::{Agent, AgentStatus, ports::AgentFilter};
 use kalends_kernel::{AgentId, FieldErrors, LIMIT_MAX, Page};
 use kalends_plans::Feature;
 use kalends_web::{
-    Choice, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm, Paging, Place,
-    Problems, RevokeKey,
+    Choice, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm,
+    Paging, Place, Problems, ReplaceKey, RevokeKey,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ use serde::Deserialize;
 use super::{
     form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
-    places::{Form, KEYS, NEW_KEY, REVOKE_KEY},
+    places::{Form, KEYS, NEW_KEY, REPLACE_KEY, REVOKE_KEY},
     shown::{after_removal, page, problems, refused, shown_again},
 };
 use crate::{
@@ -37,6 +37,8 @@ pub(super) const OPERATIONS: &[Form] = &[
     ("GET", KEYS, &operations::LIST_KEYS),
     ("POST", KEYS, &operations::CREATE_KEY),
     ("GET", NEW_KEY, &operations::LIST_KEYS),
+    ("GET", REPLACE_KEY, &operations::LIST_KEYS),
+    ("POST", REPLACE_KEY, &operations::REGENERATE_KEY),
     ("GET", REVOKE_KEY, &operations::LIST_KEYS),
     ("POST", REVOKE_KEY, &operations::DELETE_KEY),
 ];
@@ -45,6 +47,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route(KEYS, get(list).post(create))
         .route(NEW_KEY, get(ask))
+        .route(REPLACE_KEY, get(ask_to_replace).post(replace))
         .route(REVOKE_KEY, get(ask_to_revoke).post(revoke))
 }
 
@@ -99,6 +102,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result
         included,
         may_create: may_create(caller),
         may_revoke: caller.may(&operations::DELETE_KEY),
+        may_replace: of.is_none() && caller.may(&operations::REGENERATE_KEY),
         keys: &all_shown(app, caller, keys, of.as_ref()).await?,
         paging: &paging,
         own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
@@ -215,6 +219,45 @@ async fn made(app: &App, caller: &Actor, made: &wire::NewScopedKey) -> Result<St
     let shell = shell(app, caller, Place::Keys).await?;
     let base_url = &app.settings().base_url;
     Ok(KeyMade { shell: &shell, agent: &agent.name, key: &made.key, base_url }.html())
+}
+
+/// `GET /console/keys/replace`
+async fn ask_to_replace(app: Service, caller: Caller) -> Result<Response, ApiError> {
+    match replacing(&app, &caller.0).await {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+async fn replacing(app: &App, caller: &Actor) -> Result<String, Refusal> {
+    needs(caller, &operations::REGENERATE_KEY)?;
+    let own = app.keys_in_force(caller).await?.own;
+    let asks = ReplaceKey {
+        shell: &shell(app, caller, Place::Keys).await?,
+        once: &new_once(app.entropy()),
+        own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
+    };
+    Ok(asks.html())
+}
+
+/// The part of an answer that shows the organization's new key.
+#[derive(Deserialize)]
+struct Replaced {
+    key: String,
+}
+
+/// `POST /console/keys/replace`. A form that is sent twice shows the same key.
+async fn replace(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = form.once(&app, async |caller: &Actor| app.regenerate_key(caller).await).await;
+    match outcome {
+        Ok(answer) => {
+            let Replaced { key } = read(&answer)?;
+            let shell = shell(&app, &form.caller, Place::Keys).await?;
+            let base_url = &app.settings().base_url;
+            Ok(page(StatusCode::OK, KeyReplaced { shell: &shell, key: &key, base_url }.html()))
+        }
+        Err(refusal) => refused(refusal, TO_LIST),
+    }
 }
 
 /// `GET /console/keys/{id}/revoke`

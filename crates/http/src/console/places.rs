@@ -134,6 +134,8 @@ pub(crate) const USAGE: &str = "/console/usage";
 /// The keys, and the form that creates one.
 pub(crate) const KEYS: &str = "/console/keys";
 pub(crate) const NEW_KEY: &str = "/console/keys/new";
+/// The question whether to replace the organization's own key.
+pub(crate) const REPLACE_KEY: &str = "/console/keys/replace";
 pub(crate) const REVOKE_KEY: &str = "/console/keys/{id}/revoke";
 /// The user's organizations.
 pub(crate) const ORGS: &str = "/console/orgs";

@@ -4,8 +4,8 @@ use kalends_kernel::Page;
 
 use super::{done, problems, shell};
 use crate::{
-    Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm, Paging,
-    Place, RevokeKey, snippets::mcp_configuration,
+    Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS,
+    NewKeyForm, Paging, Place, ReplaceKey, RevokeKey, snippets::mcp_configuration,
 };
 
 const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -46,6 +46,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         included: true,
         may_create: true,
         may_revoke: true,
+        may_replace: true,
         keys: &keys,
         paging,
         own: &own,
@@ -60,16 +61,19 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let revoke = RevokeKey { shell, id: &keys[0].id, label: text, agent_name: text, facts };
     vec![
         ("keys", list.html()),
-        ("keys of an agent", Keys { done: Done::default(), of, own: &[], ..list }.html()),
-        ("keys, none", Keys { keys: &[], paging: none, ..list }.html()),
-        (
-            "keys, seen by a viewer",
-            Keys { included: false, may_create: false, may_revoke: false, keys: &[], paging: none, ..list }.html(),
-        ),
+        ("keys of an agent", Keys { done: Done::default(), of, may_replace: false, own: &[], ..list }.html()),
+        ("keys, none", Keys { keys: &[], paging: none, own: &[], ..list }.html()),
+        ("keys, seen by a viewer", {
+            let seen = Keys { included: false, may_create: false, may_revoke: false, may_replace: false, ..list };
+            Keys { keys: &[], paging: none, ..seen }.html()
+        }),
         ("new key, wrong", new.html()),
         ("new key", NewKeyForm { problems: &NO_PROBLEMS, more: false, ..new }.html()),
         ("new key, no agents", NewKeyForm { problems: &NO_PROBLEMS, agents: &[], more: false, ..new }.html()),
         ("key made", KeyMade { shell, agent: text, key, base_url }.html()),
+        ("replace key", ReplaceKey { shell, once: "once", own: &own }.html()),
+        ("replace key, none", ReplaceKey { shell, once: "once", own: &[] }.html()),
+        ("key replaced", KeyReplaced { shell, key, base_url }.html()),
         ("revoke key", revoke.html()),
         ("revoke key without a label", RevokeKey { label: "", ..revoke }.html()),
     ]
