@@ -1,9 +1,18 @@
-//! The form that creates a calendar of an agent. It is in English, like the console, and works without scripts.
+//! The forms that create, change and delete a calendar. They are in English, like the console, and work without
+//! scripts.
 
 use askama::Template;
 use kalends_time::Timestamp;
 
-use crate::{agents::NAME, english::in_english, field::Field, problems::Problems, shell::Shell, zones::ZoneField};
+use crate::{
+    agents::NAME,
+    english::in_english,
+    field::Field,
+    numbers::grouped,
+    problems::Problems,
+    shell::{Done, Shell},
+    zones::ZoneField,
+};
 
 /// The fields of the form.
 pub const CALENDAR_FIELDS: [&str; 2] = ["name", "timezone"];
@@ -47,4 +56,86 @@ impl NewCalendarForm<'_> {
     }
 }
 
-in_english!(NewCalendarForm<'_>);
+/// One calendar, with the form that changes it.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "calendar_settings.html")]
+pub struct CalendarSettings<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// The random key of the form.
+    pub once: &'a str,
+    /// When the page is shown, for the offsets of the zones.
+    pub now: Timestamp,
+    /// The identifier.
+    pub id: &'a str,
+    /// The current name.
+    pub name: &'a str,
+    /// The identifier and the name of the agent that owns it; `None` if the organization shares it.
+    pub agent: Option<(&'a str, &'a str)>,
+    /// The version that the form changes.
+    pub version: &'a str,
+    /// Whether the user may delete calendars.
+    pub may_delete: bool,
+    /// What the form contains: the calendar's fields, or what was typed.
+    pub given: CalendarGiven<'a>,
+    /// What the form contained before anything was typed.
+    pub was: CalendarGiven<'a>,
+    /// What is wrong with it.
+    pub problems: &'a Problems,
+}
+
+impl CalendarSettings<'_> {
+    fn name_field(&self) -> Field<'_> {
+        Field::text("name", "Name", self.given.name, NAME).checked(self.problems)
+    }
+
+    fn zone(&self) -> ZoneField<'_> {
+        ZoneField::new(self.given.zone, self.now, self.problems.of("timezone"))
+    }
+
+    fn zone_before(&self) -> &str {
+        self.was.zone.unwrap_or_default()
+    }
+}
+
+/// The question whether to delete a calendar.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "delete_calendar.html")]
+pub struct DeleteCalendar<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// The identifier.
+    pub id: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// The identifier and the name of the agent that owns it; `None` if the organization shares it.
+    pub agent: Option<(&'a str, &'a str)>,
+    /// The version that the page shows.
+    pub version: i64,
+    /// The number of its events. A series is one.
+    pub events: u64,
+    /// The number of booking pages that book it.
+    pub booking_pages: usize,
+    /// Whether not all booking pages were counted.
+    pub has_more_pages: bool,
+    /// Why the question is asked again.
+    pub problem: Option<&'a str>,
+}
+
+impl<'a> DeleteCalendar<'a> {
+    fn events_text(&self) -> String {
+        grouped(self.events)
+    }
+
+    fn agent_text(&self) -> &'a str {
+        self.agent.map_or("None: the organization shares it", |(_, name)| name)
+    }
+
+    fn agent_id(&self) -> &'a str {
+        self.agent.map_or("", |(id, _)| id)
+    }
+}
+
+in_english!(NewCalendarForm<'_>, CalendarSettings<'_>, DeleteCalendar<'_>);

@@ -100,7 +100,7 @@ pub use calendar::{
     NewEventForm, Obstacle, Repeat, RepeatGiven, SeriesPart, View, Viewed, WhyNot, clock_text, date_in_range,
     event_time, read_clock, read_reminders, reminders_text,
 };
-pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, NewCalendarForm};
+pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, CalendarSettings, DeleteCalendar, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
 pub use claims::{CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, UnknownLink, UsableAccount};

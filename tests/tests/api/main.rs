@@ -37,6 +37,7 @@ mod bounds;
 mod calendar_browser;
 mod calendar_desk;
 mod calendar_pages;
+mod calendar_settings_pages;
 mod calendars;
 mod changes;
 mod claim_nodes;

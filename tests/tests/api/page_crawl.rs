@@ -160,6 +160,8 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
     for part in [
         "agents/agt_",
         "keys",
+        "keys/replace",
+        "console/calendars/cal_",
         "waiting",
         "proposals/spr_",
         "webhooks/whk_",

@@ -9,6 +9,7 @@ mod agents;
 mod availability;
 mod booking_pages;
 mod calendar;
+mod calendar_settings;
 mod calendars;
 mod claims;
 mod connect;
@@ -111,6 +112,7 @@ const ALL: &[&[Form]] = &[
     agents::OPERATIONS,
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
+    calendar_settings::OPERATIONS,
     keys::OPERATIONS,
     feeds::OPERATIONS,
     imports::OPERATIONS,
@@ -148,6 +150,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(agents::routes())
         .merge(first_run::routes())
         .merge(new_calendar::routes())
+        .merge(calendar_settings::routes())
         .merge(organization::routes())
         .merge(members::routes())
         .merge(account::routes())

@@ -90,6 +90,9 @@ pub(crate) const RESUME_AGENT: &str = "/console/agents/{id}/resume";
 pub(crate) const DECOMMISSION: &str = "/console/agents/{id}/decommission";
 /// The form that creates a calendar of an agent.
 pub(crate) const NEW_CALENDAR: &str = "/console/agents/{id}/calendars/new";
+/// The form that changes a calendar.
+pub(crate) const CALENDAR_SETTINGS: &str = "/console/calendars/{id}";
+pub(crate) const DELETE_CALENDAR: &str = "/console/calendars/{id}/delete";
 /// The form that creates the first agent, with a calendar and a key.
 pub(crate) const FIRST_RUN: &str = "/console/start";
 /// The form that creates a test event.

@@ -1,9 +1,9 @@
-//! The pages of the first run, and the form of a calendar.
+//! The pages of the first run, and the forms of a calendar.
 
-use super::{problems, shell};
+use super::{done, problems, shell};
 use crate::{
-    CALENDAR_FIELDS, CalendarGiven, CalendarShown, FIRST_RUN_FIELDS, FirstAgent, FirstRunForm, FirstRunGiven,
-    FirstRunMade, NO_PROBLEMS, NewCalendarForm, Place, TestEvent,
+    CALENDAR_FIELDS, CalendarGiven, CalendarSettings, CalendarShown, DeleteCalendar, Done, FIRST_RUN_FIELDS,
+    FirstAgent, FirstRunForm, FirstRunGiven, FirstRunMade, NO_PROBLEMS, NewCalendarForm, Place, TestEvent,
 };
 
 const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -54,7 +54,43 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         problems: &problems(&CALENDAR_FIELDS, text),
         ..new_calendar
     };
+    let given = CalendarGiven { name: text, zone: Some("Europe/Vaduz") };
+    let settings = CalendarSettings {
+        shell,
+        done: done(),
+        once: "once",
+        now,
+        id: &calendar.id,
+        name: text,
+        agent: Some((AGENT, text)),
+        version: text,
+        may_delete: true,
+        given,
+        was: given,
+        problems: &NO_PROBLEMS,
+    };
+    let wrong_fields = &problems(&CALENDAR_FIELDS, text);
+    let wrong_settings =
+        CalendarSettings { done: Done::default(), agent: None, may_delete: false, problems: wrong_fields, ..settings };
+    let delete = DeleteCalendar {
+        shell,
+        id: &calendar.id,
+        name: text,
+        agent: Some((AGENT, text)),
+        version: 3,
+        events: 12_345,
+        booking_pages: 2,
+        has_more_pages: true,
+        problem: Some(text),
+    };
     vec![
+        ("calendar settings", settings.html()),
+        ("calendar settings, wrong", wrong_settings.html()),
+        ("delete calendar", delete.html()),
+        (
+            "delete calendar, shared",
+            DeleteCalendar { agent: None, has_more_pages: false, problem: None, ..delete }.html(),
+        ),
         ("first run", form.html()),
         ("first run, without a key", FirstRunForm { has_agents: true, makes_key: false, ..form }.html()),
         ("first run, wrong", FirstRunForm { given: sent, problems: wrong, ..form }.html()),
