@@ -146,12 +146,7 @@ async fn ended(
 
 /// The refusal of a form, with names in the place of identifiers; and what the page says about it, if that needs more
 /// than the refusal.
-async fn in_words(
-    app: &App,
-    id: &str,
-    form: &OwnForm,
-    refusal: Refusal,
-) -> Result<(Option<String>, Refusal), Refusal> {
+async fn in_words(app: &App, id: &str, form: &OwnForm, refusal: Refusal) -> Result<(Option<String>, Refusal), Refusal> {
     match refusal {
         Refusal::SlotTaken(obstacles) => {
             let proposal = app.whole_proposal(&form.caller, id).await?;
