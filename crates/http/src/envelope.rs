@@ -19,6 +19,7 @@ use tracing::{Instrument as _, field};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::{
+    console::{self, places::PREVIEW_BOOKING_PAGE},
     cors::Cors,
     enter::describe_broken_off,
     error::ApiError,
@@ -107,6 +108,7 @@ async fn wrap(
         report(&error, id, operation);
         let headers = std::mem::take(response.headers_mut());
         response = match &page {
+            Some(page) if page.is_at(PREVIEW_BOOKING_PAGE) => console::failed_preview(&error, id),
             Some(page) => page.render(&error, id, &app.settings().base_url),
             None => error.render(&app, id, operation),
         };

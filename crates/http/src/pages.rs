@@ -92,6 +92,11 @@ impl Wanted {
         })
     }
 
+    /// Whether the request is for that path.
+    pub(crate) fn is_at(&self, path: &str) -> bool {
+        self.path == path
+    }
+
     /// Renders the page for an error. `base_url` is the address of the server.
     pub(crate) fn render(&self, error: &ApiError, request: RequestId, base_url: &str) -> Response {
         let is_nobody = matches!(error, ApiError::Refused(Refusal::NotSignedIn | Refusal::Unauthorized));

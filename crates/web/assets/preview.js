@@ -51,6 +51,11 @@
     button = event.submitter;
     prepare();
   });
+  // A browser can only point to a field that it shows.
+  form.addEventListener('invalid', (event) => {
+    const section = event.target.closest('details');
+    if (section) section.open = true;
+  }, true);
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(refresh, PAUSE_MS);

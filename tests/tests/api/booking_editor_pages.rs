@@ -310,6 +310,12 @@ async fn a_preview_shows_what_is_typed_and_stores_nothing(#[case] database: Data
     assert!(new.contains("frame-src 'self'") && new.contains("frame-ancestors 'none'"), "{new}");
     assert!(shown.contains("frame-ancestors 'self'") && !shown.contains("frame-src"), "{shown}");
     assert!(list.contains("frame-ancestors 'none'") && !list.contains("frame-src"), "{list}");
+    // It may also show why there is no preview.
+    let request = crate::front::http().post(format!("{}{PREVIEW}", server.base_url())).form(&typed[1..]);
+    let origin = server.base_url().to_string();
+    let answer = request.header("origin", origin).header("cookie", cookies.join("; ")).send().await.unwrap();
+    let framed = answer.headers()["content-security-policy"].to_str().unwrap().contains("frame-ancestors 'self'");
+    assert_eq!((answer.status().as_u16(), framed), (409, true));
 }
 
 /// The only booking of the page.

@@ -17,14 +17,15 @@ use axum::{
 };
 use kalends_app::{App, operations};
 
+pub(crate) use self::preview::failed_preview;
 use super::places::{
     BOOKING_PAGE, BOOKING_PAGES, CANCEL_PAGE_BOOKING, DELETE_BOOKING_PAGE, EDIT_BOOKING_PAGE, Form, NEW_BOOKING_PAGE,
     PAGE_BOOKINGS, PREVIEW_BOOKING_PAGE, SWITCH_OFF_BOOKING_PAGE, SWITCH_ON_BOOKING_PAGE, segment,
 };
 use crate::{extract::PathOf, reply::see_other};
 
-/// The pages and forms, each with its operation. A preview stores nothing, but only those may see one who may create a
-/// page.
+/// The pages and forms, each with its operation. A preview stores nothing, but only users who may create a page can see
+/// one.
 pub(super) const OPERATIONS: &[Form] = &[
     ("GET", BOOKING_PAGES, &operations::LIST_BOOKING_PAGES),
     ("POST", BOOKING_PAGES, &operations::CREATE_BOOKING_PAGE),

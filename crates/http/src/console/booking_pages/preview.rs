@@ -5,7 +5,7 @@ use http::StatusCode;
 use kalends_accounts::EMAIL_MAX;
 use kalends_app::{App, Missing, OpenPage, Refusal};
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
-use kalends_kernel::FieldErrors;
+use kalends_kernel::{FieldErrors, RequestId};
 use kalends_time::{Span, Timestamp};
 use kalends_web::{
     BookingPageGiven, DisplaySettings, Form, Given, Limits, NoPreview, Page, PageQuery, Path, Picker, Reader,
@@ -15,7 +15,7 @@ use super::{
     super::{
         form::OwnForm,
         places::PREVIEW_BOOKING_PAGE,
-        shown::{in_frame, reason},
+        shown::{in_frame, reason, wait},
     },
     given::{typed, wanted},
     wrong::without,
@@ -29,6 +29,8 @@ const LEFT_OUT: &str = "Preview. Nothing is saved, and nothing can be booked her
 /// Why the links of a preview lead nowhere.
 const NOWHERE: &str = "This is only a preview. On the page itself, guests would continue from here. The buttons of the \
                        form show the preview again.";
+/// Why nobody sees a preview without a session.
+const SIGNED_OUT: &str = "Your session has ended. Sign in again in another tab. Then show the preview again.";
 /// How often what is wrong is left out. Some of it is found only when the rest is right.
 const ATTEMPTS: usize = 4;
 
@@ -43,14 +45,33 @@ pub(super) async fn show(app: Service, form: OwnForm) -> Result<Response, ApiErr
         Ok((open, note)) => {
             let reader = reader(None, &form.headers);
             let text = render(&app, &open, note, (form.fields.get("step") == "form", &reader)).await;
-            text.map_or_else(no_preview, |text| Ok(in_frame(StatusCode::OK, text, open.page.details.accent)))
+            text.map_or_else(not_shown, |text| Ok(in_frame(StatusCode::OK, text, open.page.details.accent)))
         }
-        Err(refusal) => no_preview(refusal),
+        Err(refusal) => not_shown(refusal),
     }
 }
 
-/// Says why there is no preview. A server error and the end of the session have pages of their own.
-fn no_preview(refusal: Refusal) -> Result<Response, ApiError> {
+/// The answer in place of a preview to a request that failed with this error. Like a preview, the form may show it in its
+/// frame, so that people see why nothing new comes.
+pub(crate) fn failed_preview(error: &ApiError, request: RequestId) -> Response {
+    let text = match error {
+        ApiError::Refused(Refusal::NotSignedIn | Refusal::Unauthorized) => SIGNED_OUT.to_owned(),
+        ApiError::Refused(Refusal::TooFast { retry_after, .. }) => {
+            format!("Too many requests. Try again in {}.", wait(*retry_after))
+        }
+        error if error.status().is_server_error() => {
+            format!("The preview failed on our side. Show it again in a minute. The number of the request is {request}.")
+        }
+        ApiError::Refused(refusal) => reason(refusal),
+        _ => "The form could not be read, so there is no preview.".to_owned(),
+    };
+    let mut response = in_frame(error.status(), NoPreview { reason: &text }.html(), None);
+    error.add_retry_after(response.headers_mut());
+    response
+}
+
+/// Says why there is no preview. A server error is reported, and the end of the session has an answer of its own.
+fn not_shown(refusal: Refusal) -> Result<Response, ApiError> {
     let text = reason(&refusal);
     let error = ApiError::from(refusal);
     let status = error.status();
