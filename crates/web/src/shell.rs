@@ -112,6 +112,8 @@ impl Shell {
 const DONE: &[(&str, &str)] = &[
     ("created", "Created."),
     ("saved", "Saved."),
+    ("created-nights", "Created. Guests can book at night: neither the page nor its calendars limit the hours."),
+    ("saved-nights", "Saved. Guests can book at night: neither the page nor its calendars limit the hours."),
     ("paused", "Paused."),
     ("resumed", "Resumed."),
     ("decommissioned", "Decommissioned."),

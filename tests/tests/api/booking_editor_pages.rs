@@ -173,8 +173,12 @@ async fn a_booking_page_is_created_by_a_form(#[case] database: Database) {
             "id": "whom", "label": "Whom?", "type": "select", "required": true, "options": ["Sales", "Support"]
         }]
     });
+    let mut stored = listed[0].clone();
+    let identifier = stored["questions"][0]["id"].take();
+    assert!(text(&identifier).strip_prefix("whom-").is_some_and(|random| random.len() == 6), "{identifier}");
+    stored["questions"][0]["id"] = json!("whom");
     for (field, value) in expected.as_object().unwrap() {
-        assert_eq!(&listed[0][field], value, "{field}");
+        assert_eq!(&stored[field], value, "{field}");
     }
     let page = pages.open(&format!("{shown}?done=created")).await.says(200, "Created.");
     let address = format!("{}/book/intro-call", server.base_url());
@@ -200,6 +204,8 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
     let id = page(&owner, &calendar).await.id();
     let (api, shown) = (format!("/v1/booking-pages/{id}"), format!("{LIST}/{id}"));
     let edit = format!("{shown}/edit");
+    // Nothing limits the hours of the page, and a form that saves it says so.
+    let saved = format!("{shown}?done=saved-nights");
     let mut pages = Pages::new(&server);
     pages.sign_in(&ada.email).await;
 
@@ -218,8 +224,9 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
     let change = [&asked[1..], &[("title", "Demo"), ("max_per_day", "3")]].concat();
     assert_eq!(pages.send_from(EVIL, &edit, &typed_over(&first, &change)).await.status, 403);
     for _ in 0..2 {
-        pages.send(&edit, &typed_over(&first, &change)).await.leads_to(&format!("{shown}?done=saved"));
+        pages.send(&edit, &typed_over(&first, &change)).await.leads_to(&saved);
     }
+    pages.open(&saved).await.says(200, "Guests can book at night");
     let now = owner.get(&api).await.expect(200);
     assert_eq!((&now["title"], &now["max_per_day"], &now["slug"]), (&json!("Demo"), &json!(3), &json!("intro-call")));
     let change = [&asked[1..], &[("description", "Mine"), ("accent_color", "red")]].concat();
@@ -234,19 +241,38 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
         assert!(stale.text.contains(part), "no {part} in {}", stale.text);
     }
     let third = all_hidden(&stale);
-    pages.send(&edit, &typed_over(&third, &change)).await.leads_to(&format!("{shown}?done=saved"));
+    pages.send(&edit, &typed_over(&third, &change)).await.leads_to(&saved);
     let now = owner.get(&api).await.expect(200);
     assert_eq!((&now["title"], &now["description"]), (&json!("Demo"), &json!("Mine")));
     assert_eq!((&now["max_per_day"], &now["accent_color"]), (&json!(3), &json!("#102a6b")));
     assert_eq!(now["questions"][0]["id"], "topic");
 
+    // A question whose text is gone is refused, and one that is to be removed stays so if the form is refused.
+    let fields = all_hidden(&pages.open(&edit).await);
+    let blank = [("questions[0].label", ""), ("questions[0].type", "text")];
+    let refused = pages.send(&edit, &typed_over(&fields, &blank)).await.says(400, "Must not be blank.");
+    assert!(refused.text.contains("id=\"questions[0].label-problem\""), "{}", refused.text);
+    let wrong = [&asked[1..], &[("questions[0].remove", "true"), ("seats", "many")]].concat();
+    let refused = pages.send(&edit, &typed_over(&fields, &wrong)).await.says(400, "id=\"seats-problem\"");
+    assert!(refused.text.contains("name=\"questions[0].remove\" value=\"true\" checked"), "{}", refused.text);
+    assert!(!refused.text.contains("must contain at least one of"), "{}", refused.text);
+
     // A question is removed, and another one added.
     let fields = all_hidden(&pages.open(&edit).await);
     let change = [("questions[0].remove", "true"), ("questions[1].label", "Phone?"), ("questions[1].type", "phone")];
     let change = [&asked[1..], &change].concat();
-    pages.send(&edit, &typed_over(&fields, &change)).await.leads_to(&format!("{shown}?done=saved"));
-    let asked_now = &owner.get(&api).await.expect(200)["questions"];
-    assert_eq!((asked_now.as_array().unwrap().len(), &asked_now[0]["id"]), (1, &json!("phone")));
+    pages.send(&edit, &typed_over(&fields, &change)).await.leads_to(&saved);
+    let asked_now = owner.get(&api).await.expect(200)["questions"].clone();
+    assert_eq!(asked_now.as_array().unwrap().len(), 1);
+    let phone = text(&asked_now[0]["id"]).to_owned();
+    assert!(phone.starts_with("phone-"), "{phone}");
+
+    // All days can be closed.
+    let kept = [("questions[0].id", &*phone), ("questions[0].label", "Phone?"), ("questions[0].type", "phone")];
+    let fields = all_hidden(&pages.open(&edit).await);
+    let closed = [&kept[1..], &[("hours", "these")]].concat();
+    pages.send(&edit, &typed_over(&fields, &closed)).await.leads_to(&format!("{shown}?done=saved"));
+    pages.open(&shown).await.says(200, "Closed on every weekday");
 
     let org = [("org", &*ada.org)];
     for (way, active) in [("off", false), ("on", true)] {
@@ -258,7 +284,7 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
         pages.open(&format!("{shown}/{way}")).await.leads_to(&shown);
     }
     let delete = format!("{shown}/delete");
-    let asked = all_hidden(&pages.open(&delete).await.says(200, "0 were made on it, and 0 are to come"));
+    let asked = all_hidden(&pages.open(&delete).await.says(200, "Made: 0. To come: 0."));
     owner.patch(&api).json(json!({ "title": "Talk" })).await.expect(200);
     let stale = pages.send(&delete, &typed_over(&asked, &[])).await.says(412, "has changed since you opened");
     let asked = all_hidden(&stale);

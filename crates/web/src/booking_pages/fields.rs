@@ -1,11 +1,11 @@
 //! The fields of the form of a booking page.
 
 use kalends_bookings::{
-    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, LABEL_MAX, NOTIFY_EMAILS_MAX, OPTION_MAX, OPTIONS_MAX,
-    ORIGIN_MAX, QUESTIONS_MAX, SLUG_MAX, TITLE_MAX,
+    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, NOTIFY_EMAILS_MAX, ORIGIN_MAX, QUESTIONS_MAX, SLUG_MAX, TITLE_MAX,
 };
 use kalends_time::{Timestamp, Zone};
 
+use super::questions::{NEW_QUESTION, QuestionField, QuestionGiven, in_question};
 use crate::{
     field::{Area, Choice, Field, Select},
     problems::Problems,
@@ -13,8 +13,9 @@ use crate::{
 };
 
 /// The fields of the form with one text each, as the API names them, except for the opening hours. A list has one entry
-/// on each line. The text of the questions is the one that the field with their earlier state has.
-pub const BOOKING_PAGE_TEXTS: [&str; 21] = [
+/// on each line. The text of the questions is the one that the field with their earlier state has. `hours` says whether
+/// the opening hours count: [`BookingPageGiven::ANY_TIME`] or [`BookingPageGiven::THESE_HOURS`].
+pub const BOOKING_PAGE_TEXTS: [&str; 22] = [
     "calendar_id",
     "title",
     "description",
@@ -36,6 +37,7 @@ pub const BOOKING_PAGE_TEXTS: [&str; 21] = [
     "assignment",
     "calendars",
     "questions",
+    "hours",
 ];
 /// The maximum lengths, in characters.
 const LOCATION: usize = 500;
@@ -75,41 +77,15 @@ pub const OPENING_HOURS: [OpeningHours; 7] = [
     hours!("sun" "Sunday"),
 ];
 
+const OPENINGS: [Choice<'static>; 2] = [
+    Choice { value: BookingPageGiven::ANY_TIME, title: "Any time" },
+    Choice { value: BookingPageGiven::THESE_HOURS, title: "Only these hours" },
+];
 const ASSIGNMENTS: [Choice<'static>; 3] = [
     Choice { value: "", title: "Only its own calendar" },
     Choice { value: "collective", title: "All calendars: everybody takes part" },
     Choice { value: "round_robin", title: "One of them, in turn" },
 ];
-const KINDS: [Choice<'static>; 5] = [
-    Choice { value: "text", title: "One line" },
-    Choice { value: "textarea", title: "Several lines" },
-    Choice { value: "select", title: "One of the options" },
-    Choice { value: "checkbox", title: "A box to tick" },
-    Choice { value: "phone", title: "A phone number" },
-];
-
-/// What was typed about one question.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct QuestionGiven {
-    /// Its identifier; empty for a new question.
-    pub id: String,
-    /// The question as guests read it.
-    pub label: String,
-    /// How it is answered, as the API names it.
-    pub kind: String,
-    /// Whether nobody can book without an answer.
-    pub required: bool,
-    /// The options, one on each line.
-    pub options: String,
-}
-
-static NEW_QUESTION: QuestionGiven = QuestionGiven {
-    id: String::new(),
-    label: String::new(),
-    kind: String::new(),
-    required: false,
-    options: String::new(),
-};
 
 /// What was typed into the form of a booking page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -122,6 +98,13 @@ pub struct BookingPageGiven {
 }
 
 impl BookingPageGiven {
+    /// The choice that the page has no hours of its own.
+    pub const ANY_TIME: &str = "any";
+    /// The choice that guests can book only in the opening hours.
+    pub const THESE_HOURS: &str = "these";
+    /// The maximum number of questions with fields in the form, with those that are to be removed.
+    pub const ROWS_MAX: usize = 2 * QUESTIONS_MAX;
+
     /// The names of the fields with one text each.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let hours = OPENING_HOURS.into_iter().flat_map(|hours| [hours.start, hours.end]);
@@ -206,16 +189,21 @@ impl BookingPageGiven {
         OPENING_HOURS.iter().flat_map(both).collect()
     }
 
+    pub(crate) fn opening<'a>(&'a self, problems: &'a Problems) -> Select<'a> {
+        let (name, label) = ("hours", "Guests can book");
+        Select { name, label, options: &OPENINGS, chosen: self.get(name), problem: problems.of(name) }
+    }
+
     pub(crate) fn buffer<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
-        self.required("buffer_minutes", "Kept free before and after, in minutes", problems)
+        self.number("buffer_minutes", "Kept free before and after, in minutes", problems)
     }
 
     pub(crate) fn notice<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
-        self.required("min_notice_minutes", "Shortest notice, in minutes", problems)
+        self.number("min_notice_minutes", "Shortest notice, in minutes", problems)
     }
 
     pub(crate) fn window<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
-        self.required("window_days", "Can be booked up to this many days ahead", problems)
+        self.number("window_days", "Can be booked up to this many days ahead", problems)
     }
 
     pub(crate) fn per_day<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
@@ -223,11 +211,7 @@ impl BookingPageGiven {
     }
 
     pub(crate) fn seats<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
-        self.required("seats", "Guests who can book the same time", problems)
-    }
-
-    fn required<'a>(&'a self, name: &'static str, label: &'static str, problems: &'a Problems) -> Field<'a> {
-        Field { required: true, ..self.number(name, label, problems) }
+        self.number("seats", "Guests who can book the same time", problems)
     }
 
     /// The zone of the page. A new page can leave it to its calendar.
@@ -260,7 +244,7 @@ impl BookingPageGiven {
     pub(crate) fn slug<'a>(&'a self, is_new: bool, problems: &'a Problems) -> Field<'a> {
         let new = "End of the address, such as intro-call. Empty: a secret one";
         let label = if is_new { new } else { "End of the address" };
-        Field { required: !is_new, ..self.text("slug", label, SLUG_MAX, problems) }
+        self.text("slug", label, SLUG_MAX, problems)
     }
 
     pub(crate) fn colour<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
@@ -274,20 +258,20 @@ impl BookingPageGiven {
 
     /// The questions with their fields, also the empty ones.
     pub(crate) fn rows<'a>(&'a self, problems: &'a Problems) -> Vec<QuestionField<'a>> {
-        let empty = std::iter::repeat_n(&NEW_QUESTION, self.empty);
-        let rows = self.questions.iter().chain(empty).take(QUESTIONS_MAX).enumerate();
+        let empty = self.empty.min(QUESTIONS_MAX.saturating_sub(self.staying()));
+        let rows = self.questions.iter().chain(std::iter::repeat_n(&NEW_QUESTION, empty)).enumerate();
         rows.map(|(index, given)| QuestionField { index, given, problems }).collect()
     }
 
     /// Whether the form can show another question.
     pub(crate) fn has_room(&self) -> bool {
-        self.questions.len() + self.empty < QUESTIONS_MAX
+        self.staying() + self.empty < QUESTIONS_MAX && self.questions.len() + self.empty < Self::ROWS_MAX
     }
-}
 
-/// The name of a field of a question.
-fn in_question(index: usize, part: &str) -> String {
-    format!("questions[{index}].{part}")
+    /// The number of questions that are not to be removed.
+    fn staying(&self) -> usize {
+        self.questions.iter().filter(|question| !question.remove).count()
+    }
 }
 
 /// The field of the zone of a page.
@@ -298,48 +282,6 @@ pub(crate) struct PageZone<'a> {
     /// Whether a zone is chosen.
     pub(crate) is_chosen: bool,
     pub(crate) problem: Option<&'a str>,
-}
-
-/// The fields of one question.
-pub(crate) struct QuestionField<'a> {
-    index: usize,
-    pub(crate) given: &'a QuestionGiven,
-    problems: &'a Problems,
-}
-
-impl<'a> QuestionField<'a> {
-    pub(crate) fn number(&self) -> usize {
-        self.index + 1
-    }
-
-    pub(crate) fn name(&self, part: &str) -> String {
-        in_question(self.index, part)
-    }
-
-    pub(crate) fn problem(&self, part: &str) -> Option<&'a str> {
-        self.problems.of(&self.name(part))
-    }
-
-    /// Whether it is there to be filled in.
-    pub(crate) fn is_empty(&self) -> bool {
-        *self.given == NEW_QUESTION
-    }
-
-    pub(crate) fn kinds(&self) -> &'static [Choice<'static>] {
-        &KINDS
-    }
-
-    pub(crate) fn is_kind(&self, kind: &str) -> bool {
-        self.given.kind == kind
-    }
-
-    pub(crate) fn label_max(&self) -> usize {
-        LABEL_MAX
-    }
-
-    pub(crate) fn options_max(&self) -> usize {
-        (OPTION_MAX + 1) * OPTIONS_MAX
-    }
 }
 
 #[cfg(test)]
@@ -373,10 +315,13 @@ mod tests {
         let problems = Problems::default();
         for (filled, empty, shown, has_room) in [(0, 1, 1, true), (9, 1, 10, false), (10, 3, 10, false)] {
             let questions = vec![QuestionGiven { label: "Why?".to_owned(), ..QuestionGiven::default() }; filled];
-            let given = BookingPageGiven { questions, empty, ..BookingPageGiven::default() };
+            let mut given = BookingPageGiven { questions, empty, ..BookingPageGiven::default() };
             let rows = given.rows(&problems);
             assert_eq!((rows.len(), given.has_room()), (shown, has_room));
-            assert_eq!(rows.iter().filter(|row| row.is_empty()).count(), shown - filled);
+            assert_eq!(rows.iter().filter(|row| row.given.is_empty()).count(), shown - filled);
+            // Those that are to be removed make room for others.
+            given.questions.iter_mut().for_each(|question| question.remove = true);
+            assert_eq!(given.rows(&problems).len(), filled + empty);
         }
     }
 }

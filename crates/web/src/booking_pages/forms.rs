@@ -119,7 +119,8 @@ impl<'a> BookingPageForm<'a> {
     }
 
     fn opens_hours(&self) -> bool {
-        OPENING_HOURS.iter().any(|hours| self.is_wrong(&[hours.start, hours.end])) || self.is_wrong(&["timezone"])
+        OPENING_HOURS.iter().any(|hours| self.is_wrong(&[hours.start, hours.end]))
+            || self.is_wrong(&["hours", "timezone"])
     }
 
     fn opens_limits(&self) -> bool {
@@ -131,7 +132,8 @@ impl<'a> BookingPageForm<'a> {
     }
 
     fn opens_questions(&self) -> bool {
-        !self.given.questions.is_empty() || self.given.empty > 1 || self.questions_problem().is_some()
+        let rows = &self.given.questions;
+        rows.iter().any(|row| !row.is_empty()) || rows.len() + self.given.empty > 1 || self.questions_problem().is_some()
     }
 
     fn opens_emails(&self) -> bool {

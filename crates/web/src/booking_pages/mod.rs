@@ -5,8 +5,10 @@ mod bookings;
 mod fields;
 mod forms;
 mod pages;
+mod questions;
 
 pub use bookings::{BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, PageBookings};
-pub use fields::{BOOKING_PAGE_TEXTS, BookingPageGiven, OPENING_HOURS, OpeningHours, QuestionGiven};
+pub use fields::{BOOKING_PAGE_TEXTS, BookingPageGiven, OPENING_HOURS, OpeningHours};
 pub use forms::{BookingPageForm, EditedBookingPage, NoPreview};
 pub use pages::{BookingPageDetail, BookingPageShown, BookingPages, DeleteBookingPage};
+pub use questions::QuestionGiven;

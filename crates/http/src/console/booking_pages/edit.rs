@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use kalends_app::{Actor, App, Refusal, operations};
+use kalends_app::{Actor, Answer, App, Refusal, operations};
 use kalends_calendars::Calendar;
 use kalends_kernel::{BookingPageId, Listed};
 use kalends_web::{
@@ -94,26 +94,43 @@ async fn new(app: &App, caller: &Actor, given: &BookingPageGiven, problems: &Pro
     Ok(form.html())
 }
 
-/// The part of an answer that leads to the page of a booking page.
+/// The parts of an answer that say where the booking page is, and what its owner should know.
 #[derive(Deserialize)]
-struct Created {
+struct Stored {
     id: BookingPageId,
+    #[serde(default)]
+    notices: Vec<Notice>,
+}
+
+#[derive(Deserialize)]
+struct Notice {
+    code: String,
+}
+
+impl Stored {
+    /// The name of what the form did: `done`, or `at_night` if nothing limits the hours of the page.
+    fn done(&self, done: &'static str, at_night: &'static str) -> &'static str {
+        if self.notices.iter().any(|notice| notice.code == "offers_nights") { at_night } else { done }
+    }
 }
 
 /// `POST /console/booking-pages`
 pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
-    let given = typed(&form.fields);
+    let given = typed(&form.fields, app.entropy());
     if wants_more(&form.fields) {
         return answer(new(&app, &form.caller, &with_more(given), &NO_PROBLEMS).await);
     }
-    let outcome = match wanted(&given) {
+    let outcome = match wanted(&given, None) {
         Ok((calendar, new, named)) => {
             form.once(&app, async |caller: &Actor| app.create_booking_page(caller, &calendar, (new, named)).await).await
         }
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(answer) => Ok(to_page(&read::<Created>(&answer)?.id.to_string(), "created")),
+        Ok(answer) => {
+            let stored: Stored = read(&answer)?;
+            Ok(to_page(&stored.id.to_string(), stored.done("created", "created-nights")))
+        }
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, &given)?;
             refuse(error, new(&app, &form.caller, &given, &problems).await)
@@ -141,6 +158,7 @@ async fn edit(app: &App, caller: &Actor, id: &str, sent: Option<Sent<'_>>) -> Re
     let listed = calendars(app, caller).await?;
     let mut options = choices(&listed);
     let own = name(app, caller, saved.calendar, &listed.data).await?;
+    let team: Vec<String> = saved.calendars().skip(1).map(|other| other.to_string()).collect();
     // The calendars of the team can be chosen, whatever their age. Those that were deleted take no part.
     for other in saved.calendars().skip(1) {
         let id = other.to_string();
@@ -152,7 +170,8 @@ async fn edit(app: &App, caller: &Actor, id: &str, sent: Option<Sent<'_>>) -> Re
             }
         }
     }
-    let team: Vec<String> = saved.calendars().skip(1).map(|other| other.to_string()).collect();
+    // A browser sends the calendars as the form lists them. So those of the team come first, in their order.
+    options.sort_by_key(|(id, _)| team.iter().position(|other| other == id).unwrap_or(team.len()));
     let others: Vec<String> = options.iter().map(|(id, _)| id.clone()).filter(|id| team.contains(id)).collect();
     let now = current(app, &saved, &others);
     let (given, was, version, problems) = match &sent {
@@ -184,19 +203,22 @@ async fn edit(app: &App, caller: &Actor, id: &str, sent: Option<Sent<'_>>) -> Re
 
 /// `POST /console/booking-pages/{id}/edit`
 pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let given = typed(&form.fields);
+    let given = typed(&form.fields, app.entropy());
     if wants_more(&form.fields) {
         let sent = Sent { fields: &form.fields, given: with_more(given), refused: None };
         return answer(edit(&app, &form.caller, &id.0, Some(sent)).await);
     }
     let refusal = match save(&app, &id.0, &mut form, &given).await {
-        Ok(()) => return Ok(to_page(&id.0, "saved")),
+        Ok(None) => return Ok(to_page(&id.0, "saved")),
+        Ok(Some(answer)) => {
+            return Ok(to_page(&id.0, read::<Stored>(&answer)?.done("saved", "saved-nights")));
+        }
         Err(refusal) => refusal,
     };
     let known = given.known();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let slug_is_taken = matches!(refusal, Refusal::SlugTaken);
-    let (mut again, error) = Again::of(&form, beside_fields(refusal), &known, CHANGED)?;
+    let (mut again, error) = Again::of(&form, beside_fields(refusal, &given), &known, CHANGED)?;
     if slug_is_taken {
         again.problems = slug_taken();
     }
@@ -204,12 +226,17 @@ pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) 
     refuse(error, edit(&app, &form.caller, &id.0, Some(sent)).await)
 }
 
-/// Changes what was typed over. A form in which nothing was changes nothing.
-async fn save(app: &App, id: &str, form: &mut OwnForm, given: &BookingPageGiven) -> Result<(), Refusal> {
+/// Changes what was typed over. A form in which nothing was changes nothing, and has no answer.
+async fn save(
+    app: &App,
+    id: &str,
+    form: &mut OwnForm,
+    given: &BookingPageGiven,
+) -> Result<Option<Answer>, Refusal> {
     let was = shown_before(&form.fields);
     if !is_changed(given, &was) {
-        return app.booking_page(&form.caller, id).await.map(drop);
+        return app.booking_page(&form.caller, id).await.map(|_| None);
     }
     let (patch, seen) = (changed(given, &was)?, form.if_match());
-    form.once(app, async |caller: &Actor| app.update_booking_page(caller, id, patch, &seen).await).await.map(drop)
+    form.once(app, async |caller: &Actor| app.update_booking_page(caller, id, patch, &seen).await).await.map(Some)
 }

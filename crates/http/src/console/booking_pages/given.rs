@@ -1,26 +1,24 @@
 //! What is typed into the form of a booking page, as requests of the API.
 
 use kalends_app::App;
-use kalends_bookings::{
-    BookingPage, BookingPagePatch, NamedElsewhere, NewBookingPage, QUESTION_ID_MAX, QUESTIONS_MAX, Question,
-};
-use kalends_kernel::{FieldError, FieldErrors};
+use kalends_bookings::{BookingPage, BookingPagePatch, NamedElsewhere, NewBookingPage, QUESTIONS_MAX};
+use kalends_kernel::{Entropy, FieldError, FieldErrors};
 use kalends_web::{BookingPageGiven, OPENING_HOURS, OpeningHours, QuestionGiven};
 use kalends_wire as wire;
 
+use super::{
+    questions::{self, asked},
+    wrong::{causes, check_hours, check_team},
+};
 use crate::pages::{Fields, WAS, line, lines};
 
-/// The value of a box that is checked.
-const ON: &str = "true";
-
-/// What was typed.
-pub(super) fn typed(fields: &Fields) -> BookingPageGiven {
+/// What was typed. New questions get their identifiers.
+pub(super) fn typed(fields: &Fields, entropy: &dyn Entropy) -> BookingPageGiven {
     let text = |name: &'static str| match name {
         "calendars" => fields.all(name).map(str::trim).collect::<Vec<_>>().join("\n"),
         _ => fields.get(name).trim().to_owned(),
     };
-    let (questions, empty) = questions_of(fields);
-    with_questions(BookingPageGiven::new(text), questions, empty)
+    with_questions(BookingPageGiven::new(text), questions::typed(fields, entropy), 0)
 }
 
 /// What the form showed before anything was typed, in its hidden fields.
@@ -34,60 +32,6 @@ fn with_questions(mut given: BookingPageGiven, questions: Vec<QuestionGiven>, em
     given
 }
 
-/// The questions that were typed, and the number of those that are empty. A question is gone if its box says so, or if it
-/// has neither a text nor options.
-fn questions_of(fields: &Fields) -> (Vec<QuestionGiven>, usize) {
-    let (mut questions, mut empty) = (Vec::new(), 0);
-    for index in 0..QUESTIONS_MAX {
-        let part = |name: &str| fields.get(&format!("questions[{index}].{name}")).trim().to_owned();
-        let (label, kind, options) = (part("label"), part("type"), part("options"));
-        if kind.is_empty() || part("remove") == ON {
-            continue;
-        }
-        if label.is_empty() && options.is_empty() {
-            empty += 1;
-            continue;
-        }
-        questions.push(QuestionGiven { id: part("id"), label, kind, required: part("required") == ON, options });
-    }
-    (questions, empty)
-}
-
-/// The questions as the API has them. A new one gets an identifier of its own, made of its words.
-fn asked(questions: &[QuestionGiven]) -> Vec<wire::Question> {
-    let mut taken: Vec<String> = questions.iter().map(|question| question.id.clone()).collect();
-    let options = |text: &str| {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect()
-    };
-    let question = |question: &QuestionGiven| {
-        let id = if question.id.is_empty() { identifier(&question.label, &taken) } else { question.id.clone() };
-        taken.push(id.clone());
-        wire::Question {
-            id,
-            label: question.label.clone(),
-            kind: question.kind.clone(),
-            required: question.required,
-            options: options(&question.options),
-        }
-    };
-    questions.iter().map(question).collect()
-}
-
-/// The words of the text in lower case, joined by hyphens, with a number if that is taken.
-fn identifier(text: &str, taken: &[String]) -> String {
-    /// Leaves room for the number.
-    const WORDS_MAX: usize = QUESTION_ID_MAX - 3;
-    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let mut id = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
-    id.truncate(WORDS_MAX);
-    let id = if id.is_empty() { "question".to_owned() } else { id };
-    let numbered = (2..).map(|number| format!("{id}-{number}"));
-    let is_free = |id: &String| !taken.contains(id);
-    let free = std::iter::once(id.clone()).chain(numbered).find(is_free);
-    free.unwrap_or(id)
-}
-
 /// The form of a new page. Its hours are those of most offices, so that nobody offers nights by mistake.
 pub(super) fn suggested() -> BookingPageGiven {
     let mut given = BookingPageGiven::new(|name| {
@@ -96,6 +40,7 @@ pub(super) fn suggested() -> BookingPageGiven {
             "buffer_minutes" | "min_notice_minutes" => "0",
             "window_days" => "14",
             "seats" => "1",
+            "hours" => BookingPageGiven::THESE_HOURS,
             _ => "",
         };
         text.to_owned()
@@ -111,6 +56,11 @@ pub(super) fn suggested() -> BookingPageGiven {
 /// the form has them.
 pub(super) fn current(app: &App, page: &BookingPage, others: &[String]) -> BookingPageGiven {
     let shown = wire::BookingPage::new(page, &app.settings().base_url);
+    let hours = if shown.availability_constraints.is_some() {
+        BookingPageGiven::THESE_HOURS
+    } else {
+        BookingPageGiven::ANY_TIME
+    };
     let week = shown.availability_constraints.unwrap_or_default();
     let days = [week.mon, week.tue, week.wed, week.thu, week.fri, week.sat, week.sun];
     let number = |number: &dyn std::fmt::Display| number.to_string();
@@ -137,6 +87,7 @@ pub(super) fn current(app: &App, page: &BookingPage, others: &[String]) -> Booki
         "timezone" => shown.timezone.clone(),
         "assignment" => shown.assignment.clone().unwrap_or_default(),
         "calendars" => others.join("\n"),
+        "hours" => hours.to_owned(),
         _ => String::new(),
     });
     for (OpeningHours { start, end, .. }, hours) in OPENING_HOURS.into_iter().zip(days) {
@@ -146,7 +97,7 @@ pub(super) fn current(app: &App, page: &BookingPage, others: &[String]) -> Booki
             given.set(end, if hours.end == MIDNIGHT { "00:00".to_owned() } else { hours.end });
         }
     }
-    let questions: Vec<QuestionGiven> = page.details.questions.as_slice().iter().map(question).collect();
+    let questions: Vec<_> = page.details.questions.as_slice().iter().map(questions::current).collect();
     let empty = usize::from(questions.len() < QUESTIONS_MAX);
     with_questions(given, questions, empty)
 }
@@ -154,25 +105,15 @@ pub(super) fn current(app: &App, page: &BookingPage, others: &[String]) -> Booki
 /// The end of a day.
 const MIDNIGHT: &str = "24:00";
 
-fn question(question: &Question) -> QuestionGiven {
-    let options: Vec<String> = question.options.iter().map(|option| line(option)).collect();
-    QuestionGiven {
-        id: question.id.clone(),
-        label: line(&question.label),
-        kind: question.kind.as_str().to_owned(),
-        required: question.required,
-        options: options.join("\n"),
-    }
-}
-
 /// The fields of a form that is shown again because the page has changed: what was typed over stays, and the others are
 /// those of the page `now`.
 pub(super) fn merged(given: &BookingPageGiven, was: &BookingPageGiven, now: &BookingPageGiven) -> BookingPageGiven {
     let newer = |name: &str| if given.get(name) == was.get(name) { now } else { given };
-    let of_questions = newer("questions");
-    let mut merged = BookingPageGiven::new(|name| newer(name).get(name).to_owned());
-    (merged.questions, merged.empty) = (of_questions.questions.clone(), of_questions.empty);
-    merged
+    let merged = BookingPageGiven::new(|name| newer(name).get(name).to_owned());
+    let questions_before: Vec<wire::Question> = serde_json::from_str(was.get("questions")).unwrap_or_default();
+    let rows = questions::merged(&given.questions, &questions_before, &now.questions);
+    let has_room = rows.len() < QUESTIONS_MAX && !rows.iter().any(QuestionGiven::is_empty);
+    with_questions(merged, rows, usize::from(has_room))
 }
 
 /// Whether anything was typed over.
@@ -200,7 +141,8 @@ fn reminders(given: &BookingPageGiven, errors: &mut FieldErrors) -> Vec<i64> {
     given.entries(name).enumerate().filter_map(|entry| errors.take(number(entry))).collect()
 }
 
-/// The hours of the week; `None` if no day has any.
+/// The hours of the week; `None` if they do not limit the page. If a form does not say whether they do, the hours of any
+/// day do.
 fn week(given: &BookingPageGiven) -> Option<wire::WorkingHours> {
     let hours = |OpeningHours { start, end, .. }: OpeningHours| {
         let (start, end) = (given.get(start).to_owned(), given.get(end));
@@ -208,36 +150,40 @@ fn week(given: &BookingPageGiven) -> Option<wire::WorkingHours> {
         (!start.is_empty() || !end.is_empty()).then_some(wire::OpenHours { start, end })
     };
     let days = OPENING_HOURS.map(hours);
-    if days.iter().all(Option::is_none) {
+    let is_open = match given.get("hours") {
+        BookingPageGiven::ANY_TIME => true,
+        BookingPageGiven::THESE_HOURS => false,
+        _ => days.iter().all(Option::is_none),
+    };
+    if is_open {
         return None;
     }
     let [mon, tue, wed, thu, fri, sat, sun] = days;
     Some(wire::WorkingHours { mon, tue, wed, thu, fri, sat, sun })
 }
 
-/// Checks that the fields of a team fit together.
-fn check_team(given: &BookingPageGiven) -> Result<(), FieldError> {
-    match (given.entries("calendars").next(), given.get("assignment")) {
-        (Some(_), "") => Err(FieldError::new("assignment", "must be chosen if there are several calendars")),
-        (None, "") | (Some(_), _) => Ok(()),
-        (None, _) => Err(FieldError::new("calendars", "must be chosen if several calendars are booked")),
-    }
-}
-
-/// The page that the form describes.
+/// The page that the form describes. `was` is what the form showed before anything was typed, if it edits a page.
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub(super) fn wanted(given: &BookingPageGiven) -> Result<New, FieldErrors> {
+pub(super) fn wanted(given: &BookingPageGiven, was: Option<&BookingPageGiven>) -> Result<New, FieldErrors> {
     let mut errors = FieldErrors::default();
-    errors.take(check_team(given));
+    let is_saved = |name: &str| was.is_some_and(|was| given.get(name) == was.get(name));
+    let others = list(given, "calendars");
+    // The saved fields of a team need not fit together: calendars that were deleted are not among them.
+    let keeps_team = is_saved("calendars") && is_saved("assignment");
+    if !keeps_team {
+        errors.take(check_team(given));
+    }
+    let is_alone = keeps_team && others.is_empty();
+    errors.take(was.map_or(Ok(()), |was| check_hours(given, was)));
     let optional = |name: &str| Some(given.get(name).to_owned()).filter(|text| !text.is_empty());
     let guest_reminders = Some(reminders(given, &mut errors));
     let mut number = |name: &str| errors.take(number(given, name)).flatten();
     let body = wire::CreateBookingPage {
         calendar_id: given.get("calendar_id").to_owned(),
-        calendars: Some(list(given, "calendars")).filter(|others| !others.is_empty()),
-        assignment: optional("assignment"),
+        calendars: Some(others).filter(|others| !others.is_empty()),
+        assignment: optional("assignment").filter(|_| !is_alone),
         title: given.get("title").to_owned(),
         description: optional("description"),
         slug: optional("slug"),
@@ -277,6 +223,7 @@ pub(super) fn changed(
     was: &BookingPageGiven,
 ) -> Result<(BookingPagePatch, NamedElsewhere), FieldErrors> {
     let mut errors = FieldErrors::default();
+    errors.take(check_hours(given, was));
     let is_typed_over = |name: &str| given.get(name) != was.get(name);
     let text = |name: &str| is_typed_over(name).then(|| Some(given.get(name).to_owned()));
     let cleared = |name: &str| text(name).map(|text| text.filter(|text| !text.is_empty()));
@@ -292,7 +239,8 @@ pub(super) fn changed(
     let max_per_day = most("max_per_day");
     // A number that cannot be left out is the default again if it is.
     let mut whole = |name: &str, default: i64| most(name).map(|number| Some(number.unwrap_or(default)));
-    let hours = OPENING_HOURS.iter().any(|hours| is_typed_over(hours.start) || is_typed_over(hours.end));
+    let hours = is_typed_over("hours")
+        || OPENING_HOURS.iter().any(|hours| is_typed_over(hours.start) || is_typed_over(hours.end));
     let body = wire::UpdateBookingPage {
         title: text("title"),
         calendars,
@@ -319,7 +267,7 @@ pub(super) fn changed(
     };
     match errors.take_all(body.parse()) {
         Some(patch) if errors.is_empty() => Ok(patch),
-        _ => Err(errors),
+        _ => Err(causes(errors)),
     }
 }
 
@@ -327,11 +275,18 @@ pub(super) fn changed(
 mod tests {
     use super::*;
 
+    struct Ones;
+    impl Entropy for Ones {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(1);
+        }
+    }
+
     /// The form of a page, as a browser sends it.
     fn sent(fields: &[(&str, &str)]) -> BookingPageGiven {
         let mut body = url::form_urlencoded::Serializer::new(String::new());
         body.extend_pairs(fields);
-        typed(&Fields::read(body.finish().as_bytes()))
+        typed(&Fields::read(body.finish().as_bytes()), &Ones)
     }
 
     const COMPLETE: [(&str, &str); 6] = [
@@ -345,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_form_becomes_a_page() {
-        let (calendar, new, named) = wanted(&sent(&COMPLETE)).unwrap();
+        let (calendar, new, named) = wanted(&sent(&COMPLETE), None).unwrap();
         assert_eq!((&*calendar, &*new.title, new.duration_minutes, new.seats), ("cal_x", "Intro", 30, 1));
         assert_eq!(new.details.embed_origins.len(), 2);
         let monday = new.constraints.unwrap().mon.unwrap();
@@ -354,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_a_text_are_left_out_and_new_ones_get_identifiers() {
+    fn empty_and_removed_questions_stay_in_the_form_and_new_ones_get_identifiers() {
         let given = sent(&[
             ("questions[0].id", "topic"),
             ("questions[0].label", "Topic?"),
@@ -371,10 +326,10 @@ mod tests {
             ("questions[4].label", "何?"),
             ("questions[4].type", "text"),
         ]);
-        assert_eq!((given.questions.len(), given.empty), (3, 1));
+        assert_eq!((given.questions.len(), given.questions[3].remove), (4, true));
         let asked = asked(&given.questions);
         let ids: Vec<&str> = asked.iter().map(|question| question.id.as_str()).collect();
-        assert_eq!(ids, ["topic", "topic-2", "question"]);
+        assert_eq!(ids, ["topic", "topic-010101", "question-010101"]);
         assert_eq!((asked[1].options.join(","), asked[1].required), ("A,B".to_owned(), true));
     }
 
@@ -403,11 +358,49 @@ mod tests {
             let mut given = sent(&COMPLETE);
             given.set("calendars", calendars.to_owned());
             given.set("assignment", assignment.to_owned());
-            wanted(&given).map(drop).map_err(|errors| errors.first().param)
+            wanted(&given, None).map(drop).map_err(|errors| errors.first().param)
         };
         assert_eq!(team("", ""), Ok(()));
         assert_eq!(team("cal_y", "collective"), Ok(()));
         assert_eq!(team("cal_y", ""), Err("assignment".to_owned()));
         assert_eq!(team("", "round_robin"), Err("calendars".to_owned()));
+        // The other calendars of a page were deleted.
+        let mut was = sent(&COMPLETE);
+        was.set("assignment", "collective".to_owned());
+        assert_eq!(wanted(&was, Some(&was)).unwrap().2.team, NamedElsewhere::default().team);
+    }
+
+    #[test]
+    fn a_week_can_be_closed() {
+        let form = |hours: &str, start: &str| {
+            let mut given = sent(&COMPLETE);
+            given.set("hours", hours.to_owned());
+            given.set("availability_constraints.mon.start", start.to_owned());
+            given.set("availability_constraints.mon.end", if start.is_empty() { "" } else { "17:00" }.to_owned());
+            given
+        };
+        for (hours, start, days) in [
+            ("any", "", None),
+            ("any", "09:00", None),
+            ("these", "", Some(0)),
+            ("these", "09:00", Some(1)),
+            ("", "", None),
+            ("", "09:00", Some(1)),
+        ] {
+            let open = |week: wire::WorkingHours| usize::from(week.mon.is_some());
+            assert_eq!(week(&form(hours, start)).map(open), days, "{hours} {start}");
+        }
+        let errors = changed(&form("any", "09:00"), &form("any", "")).unwrap_err();
+        assert_eq!(errors.iter().map(|error| &*error.param).collect::<Vec<_>>(), ["hours"]);
+        assert!(changed(&form("any", "09:00"), &form("these", "08:00")).is_ok());
+    }
+
+    #[test]
+    fn a_wrong_number_is_the_only_error() {
+        let was = sent(&COMPLETE);
+        let mut given = was.clone();
+        given.set("seats", "many".to_owned());
+        let errors = changed(&given, &was).unwrap_err();
+        assert_eq!(errors.iter().map(|error| &*error.param).collect::<Vec<_>>(), ["seats"]);
     }
 }

@@ -5,6 +5,7 @@ mod edit;
 mod given;
 mod one;
 mod preview;
+mod questions;
 mod reading;
 mod wrong;
 

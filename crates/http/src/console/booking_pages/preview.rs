@@ -17,7 +17,7 @@ use super::{
         places::PREVIEW_BOOKING_PAGE,
         shown::{in_frame, reason, wait},
     },
-    given::{typed, wanted},
+    given::{shown_before, typed, wanted},
     wrong::without,
 };
 use crate::{Service, error::ApiError, pages::reader};
@@ -84,10 +84,11 @@ fn not_shown(refusal: Refusal) -> Result<Response, ApiError> {
 /// The page as it would be, without what is wrong with it, and what is said above it.
 async fn unsaved(app: &App, form: &OwnForm) -> Result<(OpenPage, &'static str), Refusal> {
     let saved = Some(form.fields.get("page")).filter(|page| !page.is_empty());
-    let mut given: BookingPageGiven = typed(&form.fields);
+    let mut given: BookingPageGiven = typed(&form.fields, app.entropy());
+    let was = saved.map(|_| shown_before(&form.fields));
     let (mut note, mut wrong) = (NOTE, FieldErrors::default());
     for _ in 0..ATTEMPTS {
-        let outcome = match wanted(&given) {
+        let outcome = match wanted(&given, was.as_ref()) {
             Ok((calendar, new, named)) => app.unsaved_page(&form.caller, &calendar, (new, named), saved).await,
             Err(errors) => Err(errors.into()),
         };

@@ -118,6 +118,7 @@ fn forms(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         kind: "select".to_owned(),
         required: true,
         options: text.to_owned(),
+        remove: true,
     }];
     given.empty = 1;
     let known = given.known();
