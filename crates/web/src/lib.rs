@@ -129,6 +129,7 @@ pub use members::{
 };
 pub use next::Next;
 pub use notice::Notice;
+pub use numbers::counted;
 pub use operator::{
     OperatorConfiguration, OperatorCount, OperatorDuty, OperatorLimit, OperatorMail, OperatorMailOutcome,
     OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace,

@@ -13,6 +13,11 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// The number with the word for what it counts, in the singular or the plural, such as `1 minute`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -28,5 +33,13 @@ mod tests {
     #[case(u64::MAX, "18,446,744,073,709,551,615")]
     fn digits_are_grouped(#[case] number: u64, #[case] text: &str) {
         assert_eq!(grouped(number), text);
+    }
+
+    #[rstest]
+    #[case(0, "0 days")]
+    #[case(1, "1 day")]
+    #[case(1_001, "1,001 days")]
+    fn one_thing_is_in_the_singular(#[case] number: u64, #[case] text: &str) {
+        assert_eq!(counted(number, "day", "days"), text);
     }
 }

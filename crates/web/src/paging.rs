@@ -42,10 +42,19 @@ impl Paging {
         (u64::from(next) < self.total).then(|| self.at(next))
     }
 
+    /// The query of this page of the list, with its question mark; empty for the first page without a filter.
+    pub(crate) fn query(&self) -> String {
+        self.query_at(self.page.offset)
+    }
+
     fn at(&self, offset: u32) -> String {
+        format!("{}{}", self.path, self.query_at(offset))
+    }
+
+    fn query_at(&self, offset: u32) -> String {
         let filter = self.filter.iter().map(|(name, value)| (*name, value as &dyn fmt::Display));
         let offset = (offset > 0).then_some(("offset", &offset as &dyn fmt::Display));
-        with(&self.path, &filter.chain(offset).collect::<Vec<_>>())
+        with("", &filter.chain(offset).collect::<Vec<_>>())
     }
 }
 
@@ -77,6 +86,7 @@ mod tests {
             total,
         };
         assert_eq!((paging.is_needed(), &*paging.range()), (needed, range));
+        assert_eq!(paging.query().contains("&offset="), offset > 0);
         assert_eq!((paging.previous().as_deref(), paging.next().as_deref()), (previous, next));
     }
 }

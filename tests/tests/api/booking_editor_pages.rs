@@ -264,13 +264,11 @@ async fn a_booking_page_is_edited_switched_and_deleted(#[case] database: Databas
     pages.send(&edit, &typed_over(&fields, &change)).await.leads_to(&saved);
     let asked_now = owner.get(&api).await.expect(200)["questions"].clone();
     assert_eq!(asked_now.as_array().unwrap().len(), 1);
-    let phone = text(&asked_now[0]["id"]).to_owned();
-    assert!(phone.starts_with("phone-"), "{phone}");
+    assert!(text(&asked_now[0]["id"]).starts_with("phone-"), "{asked_now}");
 
     // All days can be closed.
-    let kept = [("questions[0].id", &*phone), ("questions[0].label", "Phone?"), ("questions[0].type", "phone")];
     let fields = all_hidden(&pages.open(&edit).await);
-    let closed = [&kept[1..], &[("hours", "these")]].concat();
+    let closed = [("questions[0].label", "Phone?"), ("questions[0].type", "phone"), ("hours", "these")];
     pages.send(&edit, &typed_over(&fields, &closed)).await.leads_to(&format!("{shown}?done=saved"));
     pages.open(&shown).await.says(200, "Closed on every weekday");
 
@@ -338,7 +336,7 @@ async fn a_preview_shows_what_is_typed_and_stores_nothing(#[case] database: Data
     assert!(list.contains("frame-ancestors 'none'") && !list.contains("frame-src"), "{list}");
     // It may also show why there is no preview.
     let request = crate::front::http().post(format!("{}{PREVIEW}", server.base_url())).form(&typed[1..]);
-    let origin = server.base_url().to_string();
+    let origin = server.base_url().to_owned();
     let answer = request.header("origin", origin).header("cookie", cookies.join("; ")).send().await.unwrap();
     let framed = answer.headers()["content-security-policy"].to_str().unwrap().contains("frame-ancestors 'self'");
     assert_eq!((answer.status().as_u16(), framed), (409, true));
@@ -373,6 +371,12 @@ async fn a_host_sees_and_cancels_bookings(#[case] database: Database) {
         }
     }
     pages.open(&format!("{list}?status=confirmed&from=2026-01-01")).await.says(200, &cancel);
+    // The way to the question and back keeps the filter.
+    let filtered = pages.open(&format!("{list}?status=confirmed&from=2026-01-01")).await;
+    filtered.says(200, &format!("{cancel}?status=confirmed&#38;from=2026-01-01"));
+    let asked = pages.open(&format!("{cancel}?status=confirmed&from=2026-01-01&offset=50")).await;
+    let asked = asked.says(200, &format!("{list}?status=confirmed&#38;from=2026-01-01&#38;offset=50"));
+    assert_eq!(["status", "from", "offset"].map(|name| hidden(&asked.text, name)), ["confirmed", "2026-01-01", "50"]);
     pages.open(&format!("{list}?status=cancelled")).await.says(200, "There are no such bookings.");
     pages.open(&format!("{list}?from=2099-01-01")).await.says(200, "There are no such bookings.");
     pages.open(&format!("{list}?from=soon")).await.says(400, "id=\"from-problem\"");
@@ -388,8 +392,10 @@ async fn a_host_sees_and_cancels_bookings(#[case] database: Database) {
     pages.send(&cancel, &reason("Ill")[1..]).await.says(409, SWITCHED);
     assert_eq!(booking(&owner, &id).await["status"], "confirmed");
     // A double click.
+    let sent = [&reason("Ill today")[..], &[("status", "confirmed"), ("offset", "50")]].concat();
     for _ in 0..2 {
-        pages.send(&cancel, &reason("Ill today")).await.leads_to(&format!("{list}?done=cancelled"));
+        let back = format!("{list}?done=cancelled&status=confirmed&offset=50");
+        pages.send(&cancel, &sent).await.leads_to(&back);
     }
     let now = booking(&owner, &id).await;
     assert_eq!((&now["status"], &now["cancelled_by"]), (&json!("cancelled"), &json!("host")));

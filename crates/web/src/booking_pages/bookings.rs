@@ -1,5 +1,7 @@
 //! The bookings of a page, and the question whether to cancel one.
 
+use std::fmt;
+
 use askama::Template;
 use kalends_bookings::REASON_MAX;
 use kalends_time::{Span, Timestamp, Zone};
@@ -8,6 +10,7 @@ use crate::{
     calendar::event_time,
     english::in_english,
     field::{Area, Choice, Field, Select},
+    link::with,
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
@@ -129,6 +132,8 @@ pub struct CancelBookingForm<'a> {
     pub page: &'a str,
     /// The title of the page.
     pub title: &'a str,
+    /// Where in the list of bookings the user was, as names and values of its query.
+    pub place: &'a [(&'static str, String)],
     /// The zone of the page.
     pub zone: Zone,
     /// The booking.
@@ -142,6 +147,12 @@ pub struct CancelBookingForm<'a> {
 }
 
 impl CancelBookingForm<'_> {
+    /// The list of bookings, where the user was.
+    fn back(&self) -> String {
+        let place: Vec<_> = self.place.iter().map(|(name, value)| (*name, value as &dyn fmt::Display)).collect();
+        with(&format!("/console/booking-pages/{}/bookings", self.page), &place)
+    }
+
     fn reason_field(&self) -> Area<'_> {
         let (name, label) = ("reason", "Reason, which the guest reads");
         Area { name, label, value: self.reason, max: REASON_MAX, problem: self.problems.of(name), hint: None }

@@ -1,7 +1,8 @@
 //! The fields of the form of a booking page.
 
 use kalends_bookings::{
-    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, NOTIFY_EMAILS_MAX, ORIGIN_MAX, QUESTIONS_MAX, SLUG_MAX, TITLE_MAX,
+    DESCRIPTION_MAX, EMBED_ORIGINS_MAX, HOST_NAME_MAX, NOTIFY_EMAILS_MAX, ORIGIN_MAX, QUESTIONS_MAX, SLUG_MAX,
+    TITLE_MAX,
 };
 use kalends_time::{Timestamp, Zone};
 

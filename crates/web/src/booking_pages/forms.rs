@@ -133,7 +133,8 @@ impl<'a> BookingPageForm<'a> {
 
     fn opens_questions(&self) -> bool {
         let rows = &self.given.questions;
-        rows.iter().any(|row| !row.is_empty()) || rows.len() + self.given.empty > 1 || self.questions_problem().is_some()
+        let is_used = rows.iter().any(|row| !row.is_empty()) || rows.len() + self.given.empty > 1;
+        is_used || self.questions_problem().is_some()
     }
 
     fn opens_emails(&self) -> bool {

@@ -145,7 +145,7 @@ pub struct DeleteBookingPage<'a> {
 
 impl DeleteBookingPage<'_> {
     fn numbers(&self) -> String {
-        format!("{} were made on it, and {} are to come", grouped(self.ever), grouped(self.upcoming))
+        format!("Made: {}. To come: {}.", grouped(self.ever), grouped(self.upcoming))
     }
 }
 

@@ -13,6 +13,7 @@ use kalends_web::{
 use kalends_wire as wire;
 use serde::Deserialize;
 use serde_json::Value;
+use url::form_urlencoded;
 
 use super::{
     super::{
@@ -27,6 +28,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
+    pages::Fields,
     reply::see_other,
 };
 
@@ -69,6 +71,23 @@ pub(super) struct Filtered {
 }
 
 impl Filtered {
+    /// What the form that cancels a booking says of the list, to lead back to it.
+    fn sent_by(fields: &Fields) -> Self {
+        Self {
+            status: fields.get("status").to_owned(),
+            from: fields.get("from").to_owned(),
+            offset: fields.get("offset").parse().unwrap_or_default(),
+            done: String::new(),
+        }
+    }
+
+    /// The filter and the page of the list, as names and values of its query.
+    fn place(&self) -> Vec<(&'static str, String)> {
+        let offset = if self.offset == 0 { String::new() } else { self.offset.to_string() };
+        let place = [("status", self.status.clone()), ("from", self.from.clone()), ("offset", offset)];
+        place.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+    }
+
     fn page(&self) -> Page {
         Page { offset: self.offset, ..Page::default() }
     }
@@ -164,9 +183,11 @@ pub(super) async fn ask_to_cancel(
     app: Service,
     caller: Caller,
     path: PathOf<(String, String)>,
+    asked: AskedOf<Filtered>,
 ) -> Result<Response, ApiError> {
     let (id, booking) = path.0;
-    match question(&app, &caller.0, (&id, &booking), "", &NO_PROBLEMS).await {
+    let place = asked.map(|asked| asked.0).unwrap_or_default().place();
+    match question(&app, &caller.0, (&id, &booking), ("", &place), &NO_PROBLEMS).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
@@ -176,7 +197,7 @@ async fn question(
     app: &App,
     caller: &Actor,
     path: (&str, &str),
-    reason: &str,
+    (reason, place): (&str, &[(&'static str, String)]),
     problems: &Problems,
 ) -> Result<String, Refusal> {
     needs(caller, &operations::CANCEL_BOOKING_AS_HOST)?;
@@ -186,6 +207,7 @@ async fn question(
         once: &new_once(app.entropy()),
         page: &of.id.to_string(),
         title: &of.title,
+        place,
         zone: of.timetable.zone,
         booking: &shown(&of, &booking, app.now()),
         is_shared: booking.booking.shared,
@@ -202,15 +224,17 @@ pub(super) async fn cancel(
     mut form: OwnForm,
 ) -> Result<Response, ApiError> {
     let (id, booking) = path.0;
+    let place = Filtered::sent_by(&form.fields).place();
     let refusal = match end(&app, (&id, &booking), &mut form).await {
         Ok(()) => {
-            return Ok(see_other(&format!("{BOOKING_PAGES}/{}/bookings?done=cancelled", segment(&id)), None));
+            let query = form_urlencoded::Serializer::new("done=cancelled".to_owned()).extend_pairs(&place).finish();
+            return Ok(see_other(&format!("{BOOKING_PAGES}/{}/bookings?{query}", segment(&id)), None));
         }
         Err(refusal) => refusal,
     };
     let (problems, error) = problems(refusal, &CANCELLATION_FIELDS)?;
     let typed = form.fields.get("reason").trim();
-    shown_again(error, question(&app, &form.caller, (&id, &booking), typed, &problems).await, TO_LIST)
+    shown_again(error, question(&app, &form.caller, (&id, &booking), (typed, &place), &problems).await, TO_LIST)
 }
 
 async fn end(app: &App, path: (&str, &str), form: &mut OwnForm) -> Result<(), Refusal> {

@@ -227,12 +227,7 @@ pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) 
 }
 
 /// Changes what was typed over. A form in which nothing was changes nothing, and has no answer.
-async fn save(
-    app: &App,
-    id: &str,
-    form: &mut OwnForm,
-    given: &BookingPageGiven,
-) -> Result<Option<Answer>, Refusal> {
+async fn save(app: &App, id: &str, form: &mut OwnForm, given: &BookingPageGiven) -> Result<Option<Answer>, Refusal> {
     let was = shown_before(&form.fields);
     if !is_changed(given, &was) {
         return app.booking_page(&form.caller, id).await.map(|_| None);

@@ -6,7 +6,7 @@ use kalends_app::{Actor, App, IfMatch, Refusal, operations};
 use kalends_bookings::{BookingFilter, BookingPagePatch, NamedElsewhere};
 use kalends_calendars::Patch;
 use kalends_kernel::Page;
-use kalends_web::{BookingPageDetail, BookingPages, DeleteBookingPage, Paging, Place};
+use kalends_web::{BookingPageDetail, BookingPages, DeleteBookingPage, Paging, Place, counted};
 use kalends_wire as wire;
 
 use super::{
@@ -95,11 +95,11 @@ fn to_come(app: &App) -> BookingFilter {
 
 /// What is set on a page: labels and texts.
 fn facts(page: &wire::BookingPage) -> Vec<(&'static str, String)> {
-    let minutes = |minutes: &dyn std::fmt::Display| format!("{minutes} minutes");
+    let minutes = |minutes: u64| counted(minutes, "minute", "minutes");
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
     let consents = page.notify_consents.iter().map(|consent| format!("{} ({})", consent.email, consent.status));
     let questions = page.questions.iter().map(|question| question.label.clone());
-    let before = page.guest_reminders.iter().map(|before| minutes(before));
+    let before = page.guest_reminders.iter().map(|before| minutes(u64::from(*before)));
     let team = match page.assignment.as_deref() {
         Some("collective") => "All calendars together",
         Some(_) => "One of the calendars, in turn",
@@ -111,12 +111,12 @@ fn facts(page: &wire::BookingPage) -> Vec<(&'static str, String)> {
         ("Host", optional(&page.host_name)),
         ("Place", optional(&page.location)),
         ("Call", optional(&page.conference_url)),
-        ("Length", minutes(&page.duration_minutes)),
+        ("Length", minutes(page.duration_minutes.into())),
         ("Hours", hours(page)),
         ("Time zone", page.timezone.clone()),
-        ("Kept free", if page.buffer_minutes == 0 { String::new() } else { minutes(&page.buffer_minutes) }),
-        ("Notice", if page.min_notice_minutes == 0 { String::new() } else { minutes(&page.min_notice_minutes) }),
-        ("Ahead", format!("{} days", page.window_days)),
+        ("Kept free", if page.buffer_minutes == 0 { String::new() } else { minutes(page.buffer_minutes.into()) }),
+        ("Notice", if page.min_notice_minutes == 0 { String::new() } else { minutes(page.min_notice_minutes.into()) }),
+        ("Ahead", counted(page.window_days.into(), "day", "days")),
         ("Most a day", page.max_per_day.map(|most| most.to_string()).unwrap_or_default()),
         ("Seats", if page.seats == 1 { String::new() } else { page.seats.to_string() }),
         ("Questions", questions.collect::<Vec<_>>().join("\n")),
@@ -127,9 +127,12 @@ fn facts(page: &wire::BookingPage) -> Vec<(&'static str, String)> {
     facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
+/// The hours of a page without opening hours.
+const NO_HOURS: &str = "Any time that the working hours of its calendars allow";
+
 /// The opening hours, one weekday on each line.
 fn hours(page: &wire::BookingPage) -> String {
-    let Some(week) = &page.availability_constraints else { return "Any time, also at night".to_owned() };
+    let Some(week) = &page.availability_constraints else { return NO_HOURS.to_owned() };
     let days = [
         ("Monday", &week.mon),
         ("Tuesday", &week.tue),

@@ -51,8 +51,8 @@ pub(super) async fn show(app: Service, form: OwnForm) -> Result<Response, ApiErr
     }
 }
 
-/// The answer in place of a preview to a request that failed with this error. Like a preview, the form may show it in its
-/// frame, so that people see why nothing new comes.
+/// The answer in place of a preview to a request that failed with this error. Like a preview, the form may show it in
+/// its frame, so that people see why nothing new comes.
 pub(crate) fn failed_preview(error: &ApiError, request: RequestId) -> Response {
     let text = match error {
         ApiError::Refused(Refusal::NotSignedIn | Refusal::Unauthorized) => SIGNED_OUT.to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn failed_preview(error: &ApiError, request: RequestId) -> Response {
             format!("Too many requests. Try again in {}.", wait(*retry_after))
         }
         error if error.status().is_server_error() => {
-            format!("The preview failed on our side. Show it again in a minute. The number of the request is {request}.")
+            format!("Something went wrong on our side. Show the preview again in a minute. Request: {request}.")
         }
         ApiError::Refused(refusal) => reason(refusal),
         _ => "The form could not be read, so there is no preview.".to_owned(),

@@ -10,8 +10,8 @@ use crate::pages::{Fields, line};
 /// The value of a box that is checked.
 const ON: &str = "true";
 
-/// The questions that were typed, also those that are to be removed or have nothing in them yet. A new question gets its
-/// identifier here, and the form keeps it from then on.
+/// The questions that were typed, also those that are to be removed or have nothing in them yet. A new question gets
+/// its identifier here, and the form keeps it from then on.
 pub(super) fn typed(fields: &Fields, entropy: &dyn Entropy) -> Vec<QuestionGiven> {
     let row = |index: usize| {
         let part = |name: &str| fields.get(&format!("questions[{index}].{name}")).trim().to_owned();
@@ -85,8 +85,8 @@ pub(super) fn current(question: &Question) -> QuestionGiven {
     }
 }
 
-/// The questions of a form that is shown again because the page has changed, given those that it showed before. What was
-/// typed over, added or removed stays so, and every other question is as it is `now`.
+/// The questions of a form that is shown again because the page has changed, given those that it showed before. What
+/// was typed over, added or removed stays so, and every other question is as it is `now`.
 pub(super) fn merged(given: &[QuestionGiven], was: &[wire::Question], now: &[QuestionGiven]) -> Vec<QuestionGiven> {
     let before = |row: &QuestionGiven| was.iter().find(|known| known.id == row.id);
     let is_typed_over = |row: &QuestionGiven| row.remove || before(row) != Some(&question(row));
@@ -114,7 +114,8 @@ mod tests {
     fn what_others_have_changed_stays() {
         let was = asked(&[row("a", "A?"), row("b", "B?"), row("c", "C?"), row("d", "D?"), row("e", "E?")]);
         let removed = QuestionGiven { remove: true, ..row("c", "C?") };
-        let given = [row("a", "A?"), row("b", "Mine?"), removed.clone(), row("d", "D?"), row("e", "My E?"), row("f", "F?")];
+        let first = [row("a", "A?"), row("b", "Mine?"), removed.clone()];
+        let given = [first, [row("d", "D?"), row("e", "My E?"), row("f", "F?")]].concat();
         // Somebody else has typed over A, added G, and removed D and E.
         let now = [row("a", "Theirs?"), row("b", "B?"), row("c", "C?"), row("g", "G?")];
         let expected =
@@ -139,11 +140,8 @@ mod tests {
             }
         }
         let long = "A very long question that nobody reads";
-        for (text, id) in [
-            ("Whom?", "whom-010101"),
-            ("何?", "question-010101"),
-            (long, "a-very-long-question-that-nobody-010101"),
-        ] {
+        let cut = "a-very-long-question-that-nobody-010101";
+        for (text, id) in [("Whom?", "whom-010101"), ("何?", "question-010101"), (long, cut)] {
             assert_eq!(identifier(text, &Ones), id);
             assert!(id.len() <= QUESTION_ID_MAX);
         }

@@ -172,11 +172,13 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let none = &paging("/console/booking-pages/bkp_x/bookings", 0);
     let empty = PageBookings { may_cancel: false, status: "", from: "", bookings: &[], paging: none, ..list };
     let wrong = &problems(&BOOKING_FILTER_FIELDS, text);
+    let place = [("from", text.to_owned()), ("offset", "50".to_owned())];
     let asks = CancelBookingForm {
         shell,
         once: "once",
         page: ID,
         title: text,
+        place: &place,
         zone,
         booking: ahead,
         is_shared: false,
