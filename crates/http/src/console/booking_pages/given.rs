@@ -141,8 +141,8 @@ fn reminders(given: &BookingPageGiven, errors: &mut FieldErrors) -> Vec<i64> {
     given.entries(name).enumerate().filter_map(|entry| errors.take(number(entry))).collect()
 }
 
-/// The hours of the week; `None` if they do not limit the page. If a form does not say whether they do, the hours of any
-/// day do.
+/// The hours of the week; `None` if they do not limit the page. If a form does not say whether they do, the hours of
+/// any day do.
 fn week(given: &BookingPageGiven) -> Option<wire::WorkingHours> {
     let hours = |OpeningHours { start, end, .. }: OpeningHours| {
         let (start, end) = (given.get(start).to_owned(), given.get(end));
@@ -320,13 +320,14 @@ mod tests {
             ("questions[2].type", "select"),
             ("questions[2].options", "A\r\n\r\nB"),
             ("questions[2].required", "true"),
+            ("questions[3].id", "gone"),
             ("questions[3].label", "Gone"),
             ("questions[3].type", "text"),
             ("questions[3].remove", "true"),
             ("questions[4].label", "何?"),
             ("questions[4].type", "text"),
         ]);
-        assert_eq!((given.questions.len(), given.questions[3].remove), (4, true));
+        assert_eq!((given.questions.len(), given.questions[3].remove), (5, true));
         let asked = asked(&given.questions);
         let ids: Vec<&str> = asked.iter().map(|question| question.id.as_str()).collect();
         assert_eq!(ids, ["topic", "topic-010101", "question-010101"]);
