@@ -100,9 +100,9 @@ pub struct BookingPageGiven {
 
 impl BookingPageGiven {
     /// The choice that the page has no hours of its own.
-    pub const ANY_TIME: &str = "any";
+    pub const ANY_TIME: &'static str = "any";
     /// The choice that guests can book only in the opening hours.
-    pub const THESE_HOURS: &str = "these";
+    pub const THESE_HOURS: &'static str = "these";
     /// The maximum number of questions with fields in the form, with those that are to be removed.
     pub const ROWS_MAX: usize = 2 * QUESTIONS_MAX;
 
