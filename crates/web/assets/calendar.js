@@ -9,7 +9,7 @@
   const BY = { ArrowUp: -1, ArrowDown: 1 };
   const WAY = { ArrowLeft: -1, ArrowRight: 1 };
   const all = (css, within = grid) => [...within.querySelectorAll(css)];
-  const days = all('section');
+  const days = all('.date');
 
   // The hours and events of a day as they follow each other. An hour comes before the events that begin in it.
   const rowOf = (item) => Number(/(?:^| )r(\d+)/.exec(item.closest('li').className)?.[1] ?? 0);
@@ -23,7 +23,7 @@
   }
 
   function next(item, key) {
-    const day = item.closest('section');
+    const day = item.closest('.date');
     const items = itemsOf(day);
     if (key === 'Home' || key === 'End') return items.at(key === 'Home' ? 0 : -1);
     if (key in BY) return items[items.indexOf(item) + BY[key]];
@@ -42,7 +42,7 @@
     if (key in BY || key in WAY || key === 'Home' || key === 'End') {
       next(item, key)?.focus();
     } else if (link) {
-      const place = { day: days.indexOf(item.closest('section')), row: rowOf(item) };
+      const place = { day: days.indexOf(item.closest('.date')), row: rowOf(item) };
       sessionStorage.setItem('kalends-calendar', JSON.stringify(place));
       location.assign(link.href);
     } else if (key === 'Escape') {
@@ -54,11 +54,12 @@
   });
 
   // A row of the grid is a day, in the order of the page, so that screen readers name the day.
-  const roles = { row: 'section', rowheader: 'h3', presentation: 'ol, .rows', gridcell: 'li, .note, .more, .add' };
+  const roles = { rowheader: 'h3', presentation: 'ol, .rows', gridcell: 'li, .note, .more, .add' };
   const about = { role: 'grid', 'aria-labelledby': 'shown', 'aria-describedby': 'keys' };
   function arrange() {
     const set = (part, name, value) => (wide.matches ? part.setAttribute(name, value) : part.removeAttribute(name));
     for (const [role, css] of Object.entries(roles)) all(css).forEach((part) => set(part, 'role', role));
+    for (const day of days) day.setAttribute('role', wide.matches ? 'row' : 'group');
     for (const [name, value] of Object.entries(about)) set(grid, name, value);
     document.getElementById('keys').hidden = !wide.matches;
   }
@@ -71,7 +72,7 @@
     for (const before of all('.slot [tabindex="0"]')) before.tabIndex = -1;
     hour.tabIndex = 0;
   };
-  const today = grid.querySelector('.now')?.closest('section') ?? days[0];
+  const today = grid.querySelector('.now')?.closest('.date') ?? days[0];
   const morning = today.querySelector('.slot.r19 a') ?? grid.querySelector('.slot a');
   if (morning) choose(morning);
   grid.addEventListener('focusin', (event) => {

@@ -29,7 +29,7 @@
   // The server says when a day begins and how many rows it has: not every day has 24 hours.
   const columns = [...grid.querySelectorAll('.hours[data-begin]')].map((list) => {
     const [begin, rows] = [Date.parse(list.dataset.begin), Number(list.dataset.rows)];
-    const name = list.closest('section').querySelector('h3 .name').textContent;
+    const name = list.closest('.date').querySelector('h3 .name').textContent;
     return { list, name, begin, rows, end: begin + rows * ROW };
   });
   const columnOf = (at) => columns.find((column) => column.begin <= at && at < column.end);

@@ -119,7 +119,6 @@ pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;
 pub use kept::{FormPlace, KeptForm, NoEffect, SentForm, SignedInAgain};
-pub use keys::{KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyShown, Keys, KeysOf, NewKeyForm, RevokeKey};
 pub use keys::{
     KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey, RevokeKey,
 };

@@ -146,11 +146,8 @@ impl<'a> ProposalPage<'a> {
                 } else {
                     "the organizer gets an event at that time"
                 };
-                let missing = if self.proposal.is_answered() {
-                    ""
-                } else {
-                    " Answers that are missing then count no more."
-                };
+                let missing =
+                    if self.proposal.is_answered() { "" } else { " Answers that are missing then count no more." };
                 return format!(
                     "{time} is the best time that can be chosen. If the proposal is resolved now, {who}. If it must be \
                      skipped because it is taken, the next best time is chosen.{missing}"

@@ -160,7 +160,7 @@ async fn a_mouse_moves_resizes_and_draws_events() {
 
     // The lower edge of an hour is about 20 pixels below its middle, and a quarter of it has 10 pixels.
     browser.find("#grid.live").await;
-    browser.drag((event, 17.0), (&hour("03T14:00"), 0.0)).await;
+    browser.drag((event, 21.0), (&hour("03T14:00"), 0.0)).await;
     browser.find("[data-to='2027-03-03T13:30:00Z']").await;
     assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T13:30:00Z"));
 

@@ -35,7 +35,7 @@ fn naming(text: &str, name: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The fields as a browser sends them.
-fn borrowed(fields: &[(&'static str, String)]) -> Vec<(&'static str, &str)> {
+fn borrowed<'a>(fields: &'a [(&'static str, String)]) -> Vec<(&'static str, &'a str)> {
     fields.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 

@@ -201,6 +201,9 @@ fn fields<'a>(now: AgentGiven<'a>, text: impl Fn(&str, &'a str) -> &'a str) -> A
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let given = typed(&form.fields);
     let is_typed_over = |name| form.fields.is_typed_over(name);
+    if !["name", "description"].into_iter().any(is_typed_over) {
+        return Ok(after(&id.0, "saved"));
+    }
     let body = wire::UpdateAgent {
         name: is_typed_over("name").then(|| Some(given.name.to_owned())),
         description: is_typed_over("description")

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{MemberError, oauth::Provider};
-use kalends_app::{App, ConsentBegun, Missing, Refusal};
-use kalends_bookings::Colour;
 use kalends_app::{App, ConsentBegun, Missing, Obstacles, Refusal};
+use kalends_bookings::Colour;
 use kalends_bridge::ConnectionStatus;
 use kalends_calendars::HoldError;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::ProposalError;
-use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, headers};
 use kalends_time::Zone;
-use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, event_time};
+use kalends_web::{Consent, Href, Next, Parted, Problem, Problems, ProviderChoice, event_time, headers};
 use kalends_wire as wire;
 
 use crate::{

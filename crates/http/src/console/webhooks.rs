@@ -270,8 +270,13 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
 
 /// `POST /console/webhooks/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    match save(&app, &mut form, &id.0).await {
-        Ok(_) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
+    let is_typed_over = |name| form.fields.is_typed_over(name);
+    let outcome = match ["url", "events", "active"].into_iter().any(is_typed_over) {
+        true => save(&app, &mut form, &id.0).await.map(drop),
+        false => Ok(()),
+    };
+    match outcome {
+        Ok(()) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
         Err(refusal) => {
             let (again, error) = Again::of(&form, refusal, &WEBHOOK_FIELDS, CHANGED)?;
             shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)

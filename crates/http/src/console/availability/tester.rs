@@ -10,8 +10,8 @@ use kalends_kernel::{AgentId, EARLIEST_TIME, FieldError, FieldErrors};
 use kalends_plans::Feature;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use kalends_web::{
-    AskedTime, Hindrance, NO_PROBLEMS, Place, Problems, TEST_DAYS_MAX, TEST_FIELDS, TEST_REASONS_MAX, TestGiven, Tested,
-    TesterPage, days_of,
+    AskedTime, Hindrance, NO_PROBLEMS, Place, Problems, TEST_DAYS_MAX, TEST_FIELDS, TEST_REASONS_MAX, TestGiven,
+    Tested, TesterPage, days_of,
 };
 use kalends_wire::{self as wire, ExplainQuery, SlotLength, SlotQuery, SlotsRequest};
 use serde::Deserialize;

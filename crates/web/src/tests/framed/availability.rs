@@ -80,7 +80,8 @@ fn of_rules(text: &str) -> Vec<(&'static str, String)> {
         problems: &NO_PROBLEMS,
         paging,
     };
-    let remove = RemoveRules { shell, calendar: CALENDAR, name: text, rules: &rules, version: text, problem: Some(text) };
+    let remove =
+        RemoveRules { shell, calendar: CALENDAR, name: text, rules: &rules, version: text, problem: Some(text) };
     vec![
         ("rules", page.html()),
         ("rules, wrong", RulesPage { problems: wrong, ..page }.html()),

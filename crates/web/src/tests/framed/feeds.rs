@@ -152,7 +152,10 @@ fn imports(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         ("import", ImportForm { calendar: shared, problems: &NO_PROBLEMS, ..form }.html()),
         ("import, wrong", form.html()),
         ("import, checked", check.html()),
-        ("import, complete", ImportCheck { result: clean, changed_series: 2, numbers_can_differ: false, ..check }.html()),
+        (
+            "import, complete",
+            ImportCheck { result: clean, changed_series: 2, numbers_can_differ: false, ..check }.html(),
+        ),
         ("import, without effect", idle.html()),
         ("imported", done.html()),
         ("imported completely", Imported { result: clean, ..done }.html()),
