@@ -124,7 +124,7 @@ impl Days<'_> {
         let zone = self.viewed.zone;
         let slot = |(rows, at)| {
             let (start, place) = (clock_text(at, zone), classes(&Place { index: 0, rows, column: 0, columns: 1 }));
-            // Of a time that clocks show twice, the form means the first, unless it knows better.
+            // If clocks show the time twice, the form means the first, unless it knows better.
             if zone.to_timestamp(zone.to_civil(at)) == Some(at) {
                 let href = self.new_event(&[("start", &start)], day.date)?;
                 return Some(Slot { place, href, clock: clock(at, zone) });

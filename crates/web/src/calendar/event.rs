@@ -25,7 +25,7 @@ pub struct EventInView {
     pub is_imported: bool,
     /// Whether it is an occurrence of a series.
     pub is_occurrence: bool,
-    /// The version that is shown. Of no use for [`EventKind::Busy`].
+    /// The version that is shown. It has no meaning for [`EventKind::Busy`].
     pub version: i64,
 }
 

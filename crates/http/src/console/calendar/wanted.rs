@@ -115,7 +115,7 @@ mod tests {
         let at = |param, text| Moment::parse(param, text).unwrap();
         let new = wanted(&given, &around).unwrap();
         assert_eq!((new.start, new.reminders), (at("start_time", "2027-03-01T09:00:00Z"), None));
-        // Of a time that the clocks show twice, the suggested one counts, unless another time was typed.
+        // If the clocks show the time twice, the suggested one counts, unless another time was typed.
         let berlin = Around { zone: around.calendar_zone, ..around };
         let night = EventGiven { start: "2027-10-31T02:00", start_at: "2027-10-31T01:00:00.000Z", ..given };
         let night = EventGiven { end: "2027-10-31T02:30", end_at: "2027-10-31T01:30:00Z", ..night };

@@ -1,3 +1,5 @@
+//! How entries and hours are placed and named.
+
 use rstest::rstest;
 
 use super::*;
