@@ -182,7 +182,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         text: text.clone(),
         body: terms_text.as_ref(),
     };
-    let home = Home { terms: text, offers: offers.clone() };
+    let home = Home { terms: text, offers: offers.clone(), admits: settings.sign_ups.admits(false) };
     let pages = [
         ("/", home.html()),
         (TERMS, terms.html()),

@@ -18,6 +18,8 @@ pub struct Home {
     pub terms: Option<Href>,
     /// Where the operator offers plans; `None` if there is no such page.
     pub offers: Option<Href>,
+    /// Whether everybody may sign up.
+    pub admits: bool,
 }
 
 /// The terms of service, with the operator's text or a link to it, if there is one.

@@ -41,6 +41,11 @@ impl Problems {
         self.fields.iter().find(|(name, _)| name == field).map(|(_, problem)| problem.as_str())
     }
 
+    /// The first field with a problem.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.fields.first().map(|(name, _)| name.as_str())
+    }
+
     /// What is said above the form.
     pub(crate) fn above(&self) -> Option<&str> {
         self.general.as_deref()

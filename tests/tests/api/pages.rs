@@ -82,6 +82,11 @@ impl Seen {
     pub(crate) fn says(self, status: u16, text: &str) -> Self {
         assert!(self.status == status && self.text.contains(text), "{} {}, not {text}", self.status, self.text);
         assert!(!self.text.contains("<script>alert"), "{}", self.text);
+        // What is said above a form leads to the problem.
+        if let Some((before, _)) = self.text.split_once("\">See what</a>") {
+            let problem = before.rsplit('#').next().unwrap();
+            assert!(self.text.contains(&format!("id=\"{problem}\"")), "{problem}: {}", self.text);
+        }
         self
     }
 
