@@ -142,7 +142,7 @@ async function keyboard(page, name) {
     return used.filter((one) => one.type !== 'radio' || !(groups.has(one.name) || !groups.add(one.name))).length;
   });
   const seen = new Set();
-  let hidden = '';
+  let [hidden, ends] = ['', 0];
   // A field for a date and a time has a stop for each of its parts.
   for (let steps = 0; steps < 2 * usable + 50; steps += 1) {
     await page.keyboard.press('Tab');
@@ -155,7 +155,9 @@ async function keyboard(page, name) {
       const shows = one.tagName === 'IFRAME' || style.outlineStyle !== 'none' || style.boxShadow !== 'none';
       return { reached: one.dataset.reached, shows: shows && box.width > 0, html: one.outerHTML.slice(0, 80) };
     });
-    if (at === null) break;
+    // A field that gets the focus when the page opens is where the first round begins.
+    if (at === null && (ends += 1) === 2) break;
+    if (at === null) continue;
     if (!at.shows) hidden = at.html;
     seen.add(at.reached);
   }

@@ -54,7 +54,14 @@
   });
 
   // A row of the grid is a day, in the order of the page, so that screen readers name the day.
-  const roles = { rowheader: 'h3', presentation: 'ol, .rows', gridcell: 'li, .note, .more, .add' };
+  // Headings and list items may not be cells themselves, so what is in them is.
+  const roles = { presentation: 'ol, .rows, h3, li', rowheader: 'h3 > .cell', gridcell: 'li > .cell, .note, .more, .add' };
+  for (const part of all('h3, li')) {
+    const cell = document.createElement('span');
+    cell.className = 'cell';
+    cell.append(...part.childNodes);
+    part.append(cell);
+  }
   const about = { role: 'grid', 'aria-labelledby': 'shown', 'aria-describedby': 'keys' };
   function arrange() {
     const set = (part, name, value) => (wide.matches ? part.setAttribute(name, value) : part.removeAttribute(name));
