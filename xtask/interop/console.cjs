@@ -180,7 +180,8 @@ async function size(page, name) {
 
 async function pictures(page, name) {
   const folder = process.env.KALENDS_PICTURES;
-  const renew = process.env.KALENDS_RENEW_PICTURES === '1';
+  // Filtered lists look like those without a filter.
+  const renew = process.env.KALENDS_RENEW_PICTURES === '1' && (!name.includes('?') || name.startsWith('/console/calendar'));
   for (const width of WIDTHS) {
     for (const scheme of SCHEMES) {
       const kept = renew && (width === 1280) === (scheme === 'light');
