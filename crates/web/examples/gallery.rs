@@ -157,9 +157,9 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let mut wrong = FieldErrors::default();
     wrong.push(FieldError::new("name", "must have 1 to 200 characters, got none"));
     wrong.push(FieldError::new("email", "must be an address such as ada@example.com, got \"grace@\""));
-    let form = Form { page, shown, slot, given: Given::default(), errors: &none, limits: LIMITS };
+    let form = Form { page, shown, slot, given: Given::default(), once: "once", errors: &none, limits: LIMITS };
     let nearest: Vec<Span> = offers.iter().copied().filter(|offer| offer.start() > slot.start()).take(3).collect();
-    let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN), moves: false };
+    let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN), once: "once", moves: false };
     let (cancel, reschedule) = (Href::from(manage.clone()), Href::from(move_path.clone()));
     let meeting = Href::new("https://meet.example.com/intro").ok_or("no address")?;
     let file = Href::new("/book/bookings/9fj2/booking.ics").ok_or("no address")?;

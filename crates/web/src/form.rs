@@ -55,6 +55,8 @@ pub struct Form<'a> {
     pub slot: Span,
     /// The visitor's previous input.
     pub given: Given<'a>,
+    /// The random key of the form, so that a form that is sent twice books once.
+    pub once: &'a str,
     /// The errors, by the parameters `name`, `email`, `notes`, `start`, `answers` and `answers.<id>`.
     pub errors: &'a FieldErrors,
     /// The maximum lengths of the fields.
@@ -77,6 +79,8 @@ pub struct Taken<'a> {
     pub nearest: &'a [Span],
     /// The visitor's input. `None` if there is none yet, or if a booking is being moved.
     pub given: Option<Given<'a>>,
+    /// The random key of the form.
+    pub once: &'a str,
     /// Whether a booking is being moved.
     pub moves: bool,
 }

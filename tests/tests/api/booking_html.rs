@@ -8,7 +8,10 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent_with_calendar, event};
+use crate::{
+    fixtures::{agent_with_calendar, event},
+    pages::hidden,
+};
 
 /// A browser's `Accept` header.
 const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -492,4 +495,31 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
         place.get(&path).await.page(200, "This booking can no longer be changed");
         place.post(&path, &[("start", &slots[30])]).await.page(200, "This booking can no longer be changed");
     }
+}
+
+/// A browser that loads the page of a booking again sends its form again.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_form_that_is_sent_again_books_once(#[case] database: Database) {
+    let place = Place::open(database, json!({})).await;
+    let slots = place.slots().await;
+    let asked = place.get(&format!("{}?slot={}", place.page, slots[5])).await.page(200, "Intro");
+    let once = hidden(&asked.text(), "once");
+    assert_ne!(once, hidden(&place.get(&format!("{}?slot={}", place.page, slots[5])).await.text(), "once"));
+    let filled = [&form(&slots[5])[..], &[("once", &*once)]].concat();
+    let booked = place.post(&place.page, &filled).await.page(201, "You are booked");
+    let again = place.post(&place.page, &filled).await.page(201, "You are booked");
+    assert_eq!(again.link("/cancel"), booked.link("/cancel"));
+    assert_eq!(place.events().await.len(), 1);
+    // Not even when the booking is cancelled.
+    place.post(&booked.link("/cancel"), &[]).await.page(200, "Your booking is cancelled");
+    place.post(&place.page, &filled).await.page(201, "You are booked");
+    assert_eq!(place.events().await.len(), 0);
+    // Somebody goes back and books for somebody else.
+    let changed =
+        [&[("name", "Grace")][..], &form(&slots[5])[..1], &form(&slots[5])[2..], &[("once", &*once)]].concat();
+    let other = place.post(&place.page, &changed).await.page(201, "You are booked");
+    assert_ne!(other.link("/cancel"), booked.link("/cancel"));
+    assert_eq!(place.events().await.len(), 1);
+    place.post(&place.page, &changed).await.page(409, "This time was just taken");
 }

@@ -17,7 +17,7 @@ use kalends_kernel::{Entropy, Version, base64url, random_bytes};
 use kalends_web::{NoEffect, Problems};
 use serde::de::DeserializeOwned;
 
-pub(super) use super::hidden::ONCE;
+pub(crate) use super::hidden::ONCE;
 use super::{
     hidden::{ORG, VERSION},
     kept::{Kept, may_be_kept, no_preview},
@@ -183,7 +183,7 @@ pub(super) fn caller_of(operation: &'static Operation, caller: &Actor) -> Result
 }
 
 /// A random value for the hidden field [`ONCE`].
-pub(super) fn new_once(entropy: &dyn Entropy) -> String {
+pub(crate) fn new_once(entropy: &dyn Entropy) -> String {
     base64url(&random_bytes::<24>(entropy))
 }
 
@@ -193,7 +193,7 @@ pub(super) fn is_once(key: &str) -> bool {
 }
 
 /// What happened to a form before.
-pub(super) enum Earlier {
+pub(crate) enum Earlier {
     /// It had its effect, with this answer.
     Answered(Answer),
     /// It had none yet. While this exists, the same form waits.
@@ -228,7 +228,7 @@ pub(super) async fn begin(
 ///
 /// # Errors
 /// As [`begin`].
-pub(super) async fn earlier(app: &App, called: &Called) -> Result<Option<Answer>, Refusal> {
+pub(crate) async fn earlier(app: &App, called: &Called) -> Result<Option<Answer>, Refusal> {
     match &called.idempotency {
         Some(idempotency) => app.earlier_answer(called.operation, idempotency).await,
         None => Ok(None),
@@ -261,7 +261,7 @@ pub(super) async fn once<T>(
 ///
 /// # Errors
 /// [`ApiError::Internal`] if it has another shape, which is a bug.
-pub(super) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ApiError> {
+pub(crate) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ApiError> {
     serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|error| {
         tracing::error!(%error, "a stored answer has another shape than its page expects");
         ApiError::Internal
@@ -272,7 +272,7 @@ pub(super) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ApiError> 
 ///
 /// # Errors
 /// As [`begin`].
-pub(super) async fn begin_anonymous(
+pub(crate) async fn begin_anonymous(
     app: &App,
     called: &mut Called,
     key: &str,

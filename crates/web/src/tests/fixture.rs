@@ -222,8 +222,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     for question in &questions {
         errors.push(FieldError::new(format!("answers.{}", question.id), format!("must not be {text}")));
     }
-    let form = Form { page, shown, slot, given, errors: &none, limits: LIMITS };
-    let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given), moves: false };
+    let form = Form { page, shown, slot, given, once: "once", errors: &none, limits: LIMITS };
+    let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given), once: "once", moves: false };
     let booked = Booked {
         page,
         shown,

@@ -136,7 +136,7 @@ async fn render(app: &App, open: &OpenPage, note: &str, (is_form, reader): (bool
         let slot = first_offer.map_or_else(example, Ok)?;
         let limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
         let errors = &FieldErrors::default();
-        return Ok(Form { page: facts, shown, slot, given: Given::default(), errors, limits }.html());
+        return Ok(Form { page: facts, shown, slot, given: Given::default(), once: "", errors, limits }.html());
     }
     let bookable = page.window(now).map_or_else(example, Ok)?;
     let month = PageQuery::default().month_to_show(shown.zone, bookable, first_offer);

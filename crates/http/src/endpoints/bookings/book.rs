@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Service,
+    console::{Earlier, ONCE, begin_anonymous, earlier, read},
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
     pages::{Fields, html, is_form, reader},
@@ -57,7 +58,7 @@ pub(crate) async fn book(
 ) -> Result<Response, ApiError> {
     let reader = reader(request.uri().query(), request.headers());
     if is_form(request.headers()) {
-        return book_by_form(&app, &called.0, &slug.0, &reader, request).await;
+        return book_by_form(&app, called.0, &slug.0, &reader, request).await;
     }
     check_query_beside_form(request.uri().query())?;
     let JsonBody(mut body) = JsonBody::<wire::SubmitBooking>::from_request(request, &()).await?;
@@ -70,31 +71,32 @@ pub(crate) async fn book(
 struct Filled<'a> {
     page: &'a BookingPage,
     shown: DisplaySettings<'a>,
+    once: &'a str,
     given: Given<'a>,
 }
 
 async fn book_by_form(
     app: &App,
-    called: &kalends_app::Request,
+    called: kalends_app::Request,
     slug: &str,
     reader: &Reader,
     request: Request,
 ) -> Result<Response, ApiError> {
     let body = read_body(request.into_body()).await?;
-    let fields = Fields::of_form(&body)?;
     let page = app.open_page(slug).await?.page;
-    let answer = book_on(app, called, &page, reader, &fields).await;
+    let answer = book_on(app, called, &page, reader, &body).await;
     // A site that shows the page also shows why nothing was booked.
     Ok(framed(&page, answer.unwrap_or_else(|error| error.into_response())))
 }
 
 async fn book_on(
     app: &App,
-    called: &kalends_app::Request,
+    mut called: kalends_app::Request,
     page: &BookingPage,
     reader: &Reader,
-    fields: &Fields,
+    body: &[u8],
 ) -> Result<Response, ApiError> {
+    let fields = &Fields::of_form(body)?;
     let shown = display_settings(page, fields.get("tz").parse().ok(), reader);
     if !fields.get(HONEYPOT).is_empty() {
         return nonsense(page, reader);
@@ -102,7 +104,8 @@ async fn book_on(
     let answers: Vec<(String, String)> = fields.within("answers").collect();
     let given =
         Given { name: fields.get("name"), email: fields.get("email"), notes: fields.get("notes"), answers: &answers };
-    let filled = Filled { page, shown, given };
+    let once = fields.get(ONCE);
+    let filled = Filled { page, shown, once, given };
     let wanted = wire::SubmitBooking {
         name: given.name.to_owned(),
         email: given.email.to_owned(),
@@ -125,7 +128,18 @@ async fn book_on(
         }
     };
     let mailed_to = guest.email.as_str().to_owned();
-    match app.book(called, page.slug.reveal(), start, (guest, &answers)).await {
+    // A browser sends the form again when the page of the booking is loaded again. That must not book once more.
+    let _running = match begin_anonymous(app, &mut called, once, body).await {
+        Ok(Earlier::Answered(answer)) => return filled.booked(&read(&answer)?, &mailed_to),
+        Ok(Earlier::Nothing(running)) => running,
+        // The visitor went back and changed something.
+        Err(Refusal::IdempotencyMismatch) => {
+            called.idempotency = None;
+            None
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    match app.book(&called, page.slug.reveal(), start, (guest, &answers)).await {
         Ok(booked) => filled.booked(&booked.resource, &mailed_to),
         // The questions have just changed, or the fields are too long together.
         Err(Refusal::Invalid(errors)) if errors.iter().all(|error| error.param != "start") => {
@@ -133,9 +147,13 @@ async fn book_on(
         }
         Err(Refusal::Invalid(_)) => nonsense(page, reader),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
+            // The same form may just have taken it, through another process.
+            if let Some(answer) = earlier(app, &called).await? {
+                return filled.booked(&read(&answer)?, &mailed_to);
+            }
             let path = path(page.slug.reveal())?;
             let page = facts(page, &path);
-            let taken = Taken { page, shown, slot: wanted, nearest: &nearest, given: Some(given), moves: false };
+            let taken = Taken { page, shown, slot: wanted, nearest: &nearest, given: Some(given), once, moves: false };
             Ok(html(StatusCode::CONFLICT, taken.html()))
         }
         Err(refusal) => Err(refusal.into()),
@@ -163,7 +181,8 @@ impl Filled<'_> {
         };
         let path = path(self.page.slug.reveal())?;
         let page = facts(self.page, &path);
-        let form = Form { page, shown: self.shown, slot, given: self.given, errors, limits: LIMITS };
+        let (shown, given, once) = (self.shown, self.given, self.once);
+        let form = Form { page, shown, slot, given, once, errors, limits: LIMITS };
         Ok(html(StatusCode::BAD_REQUEST, form.html()))
     }
 

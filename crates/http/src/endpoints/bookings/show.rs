@@ -13,6 +13,7 @@ use kalends_web::{
 use super::view::{LIMITS, display_settings, framed, page as facts, path};
 use crate::{
     Service,
+    console::new_once,
     error::ApiError,
     extract::PathOf,
     pages::{html, names, page_query, reader, text_of},
@@ -134,14 +135,16 @@ async fn chosen(
         Ok(slot) => {
             let errors = &FieldErrors::default();
             let facts = facts(page, &path);
-            let form = Form { page: facts, shown, slot, given: Given::default(), errors, limits: LIMITS };
+            let once = &new_once(app.entropy());
+            let form = Form { page: facts, shown, slot, given: Given::default(), once, errors, limits: LIMITS };
             Ok(html(StatusCode::OK, form.html()))
         }
         Err(Invalid(_)) => nonsense(page, shown.reader),
         Err(BookingTaken { wanted, nearest }) => {
             // Nothing was entered yet, so the alternatives are links to the form.
             let facts = facts(page, &path);
-            let taken = Taken { page: facts, shown, slot: wanted, nearest: &nearest, given: None, moves: false };
+            let taken =
+                Taken { page: facts, shown, slot: wanted, nearest: &nearest, given: None, once: "", moves: false };
             Ok(html(StatusCode::CONFLICT, taken.html()))
         }
         Err(refusal) => Err(refusal.into()),

@@ -94,6 +94,6 @@ pub(super) fn taken(
 ) -> Result<Response, ApiError> {
     let path = booking_path(slug, token, "move")?;
     let page = facts(&seen.page, &path);
-    let taken = Taken { page, shown, slot: wanted, nearest, given: None, moves: true };
+    let taken = Taken { page, shown, slot: wanted, nearest, given: None, once: "", moves: true };
     Ok(styled(&seen.page, html(StatusCode::CONFLICT, taken.html())))
 }

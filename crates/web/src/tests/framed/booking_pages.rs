@@ -218,7 +218,7 @@ fn previews(text: &str) -> Vec<(&'static str, String)> {
     let slot = Span::new(at("2026-03-05T09:00:00Z"), at("2026-03-05T09:30:00Z")).unwrap();
     let limits = Limits { name: 200, email: 320, notes: 2_000 };
     let errors = &kalends_kernel::FieldErrors::default();
-    let form = Form { page, shown, slot, given: Given::default(), errors, limits };
+    let form = Form { page, shown, slot, given: Given::default(), once: "", errors, limits };
     let picker = Picker {
         page,
         shown,
