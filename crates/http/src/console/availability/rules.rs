@@ -3,9 +3,12 @@
 use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Actor, Answered, App, Refusal, operations};
-use kalends_kernel::Page;
-use kalends_time::CivilDate;
-use kalends_web::{DATE_FIELDS, DATES_SHOWN, DateGiven, NO_PROBLEMS, Paging, Place, Problems, RULES_FIELDS, RulesPage};
+use kalends_calendars::NewRules;
+use kalends_kernel::{FieldErrors, Page};
+use kalends_time::{CivilDate, Zone};
+use kalends_web::{
+    DATE_FIELDS, DATES_SHOWN, DateGiven, NO_PROBLEMS, Paging, Place, Problems, RULES_FIELDS, RulesPage, RulesShown,
+};
 use kalends_wire as wire;
 
 use super::{
@@ -23,7 +26,6 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
-    pages::Fields,
     reply::see_other,
 };
 
@@ -134,7 +136,8 @@ pub(super) async fn back(id: PathOf<String>) -> Response {
 /// `POST /console/availability/{id}`
 pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let (fields, seen) = (form.fields.clone(), form.version().to_owned());
-    match form.once(&app, async |caller: &Actor| save(&app, caller, &id.0, &fields, &seen).await).await {
+    let new = |now: Option<RulesShown>, zone| wanted(now.as_ref(), zone, &fields);
+    match form.once(&app, async |caller: &Actor| save(&app, caller, &id.0, &seen, new).await).await {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
             let (wrong, error) = Again::of(&form, refusal, &RULES_FIELDS, CHANGED)?;
@@ -143,44 +146,32 @@ pub(super) async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) 
     }
 }
 
+/// Saves the rules that a form makes of the current ones and the zone of the calendar.
 async fn save(
     app: &App,
     caller: &Actor,
     id: &str,
-    fields: &Fields,
     seen: &str,
+    new: impl Fn(Option<RulesShown>, Zone) -> Result<NewRules, FieldErrors>,
 ) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
     let calendar = app.calendar(caller, id).await?;
     let rules = rules_of(app, caller, id).await?;
     let condition = condition(seen, rules.as_ref())?;
-    let new = wanted(rules.map(shown).as_ref(), calendar.zone, fields)?;
+    let new = new(rules.map(shown), calendar.zone)?;
     app.put_availability_rules(caller, id, new, &condition).await
 }
 
 /// `POST /console/availability/{id}/dates`
 pub(super) async fn set_date(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let (fields, seen) = (form.fields.clone(), form.version().to_owned());
-    match form.once(&app, async |caller: &Actor| save_date(&app, caller, &id.0, &fields, &seen).await).await {
+    let new = |now, zone| with_date(now, zone, typed_date(&fields));
+    match form.once(&app, async |caller: &Actor| save(&app, caller, &id.0, &seen, new).await).await {
         Ok(_) => Ok(after(&id.0, "saved")),
         Err(refusal) => {
             let (wrong, error) = Again::of(&form, refusal, &DATE_FIELDS, CHANGED)?;
             again(&app, &form.caller, &id.0, error, &Wrong::Date(wrong)).await
         }
     }
-}
-
-async fn save_date(
-    app: &App,
-    caller: &Actor,
-    id: &str,
-    fields: &Fields,
-    seen: &str,
-) -> Result<Answered<wire::AvailabilityRules>, Refusal> {
-    let calendar = app.calendar(caller, id).await?;
-    let rules = rules_of(app, caller, id).await?;
-    let condition = condition(seen, rules.as_ref())?;
-    let new = with_date(rules.map(shown), calendar.zone, typed_date(fields))?;
-    app.put_availability_rules(caller, id, new, &condition).await
 }
 
 /// `POST /console/availability/{id}/dates/remove`
