@@ -122,7 +122,7 @@ async function tabTo(page, selector) {
 // The kind of an address: identifiers and parameters differ within it. Views and filters have kinds of their own.
 function kind(base, address) {
   const url = new URL(address, base);
-  const path = url.pathname.replace(/[a-z]{3}_[0-9a-z]{26}[^/]*/g, '{id}').replace(/(\/operator\/[a-z]+\/)[^/]+/, '$1{id}');
+  const path = url.pathname.replace(/[a-z]{3,4}_[0-9a-z]{26}[^/]*/g, '{id}').replace(/(\/operator\/[a-z]+\/)[^/]+/, '$1{id}');
   const view = ['view', 'status'].map((name) => url.searchParams.get(name)).filter(Boolean).join('-');
   return view ? `${path}?${view}` : path;
 }
