@@ -271,6 +271,35 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));
     }
 
+    /// Puts the focus on an element.
+    pub async fn focus(&self, css: &str) {
+        self.find(css).await;
+        self.run(&format!("document.querySelector({}).focus()", json!(css))).await;
+    }
+
+    /// Empties a field.
+    pub async fn clear(&self, css: &str) {
+        self.find(css).await.clear().await.unwrap_or_else(|error| panic!("{css}: {error}"));
+    }
+
+    /// Waits for a link or a button with this text, and marks it alone with the attribute `data-walked`.
+    pub async fn mark(&self, text: &str) {
+        let text = quoted(text);
+        let path = format!("//*[self::a or self::button or self::summary][normalize-space()={text}]");
+        let element = self.wait_for(Locator::XPath(&path)).await;
+        let script = "for (const marked of document.querySelectorAll('[data-walked]')) {
+                delete marked.dataset.walked;
+            }
+            arguments[0].dataset.walked = '';";
+        let element = serde_json::to_value(element).expect("a reference to an element");
+        self.client.execute(script, vec![element]).await.unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+
+    /// Waits until the main part of the page contains this text.
+    pub async fn wait_for_text(&self, text: &str) {
+        self.wait_for(Locator::XPath(&format!("//main[contains(normalize-space(), {})]", quoted(text)))).await;
+    }
+
     /// Chooses an option of a select element by its value.
     pub async fn choose(&self, css: &str, value: &str) {
         let chosen = self.find(css).await.select_by_value(value).await;
@@ -297,6 +326,17 @@ impl Browser {
         let strokes = keys.into_iter().fold(KeyActions::new("keyboard".to_owned()), |strokes, value| {
             strokes.then(KeyAction::Down { value }).then(KeyAction::Up { value })
         });
+        self.client.perform_actions(strokes).await.expect("keys to be pressed");
+    }
+
+    /// Selects the whole text of the field that has the focus.
+    pub async fn select_all(&self) {
+        let (control, letter) = (char::from(Key::Control), 'a');
+        let strokes = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: control })
+            .then(KeyAction::Down { value: letter })
+            .then(KeyAction::Up { value: letter })
+            .then(KeyAction::Up { value: control });
         self.client.perform_actions(strokes).await.expect("keys to be pressed");
     }
 
@@ -379,4 +419,11 @@ impl Browser {
             }
         }
     }
+}
+
+/// A text as an expression of XPath, which has no escapes.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') { '"' } else { '\'' };
+    assert!(!text.contains(quote), "{text} has both kinds of quotes");
+    format!("{quote}{text}{quote}")
 }

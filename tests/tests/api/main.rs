@@ -11,6 +11,17 @@ use rstest_reuse::template;
 #[case::postgres(kalends_e2e::Database::Postgres)]
 fn on_both(#[case] database: kalends_e2e::Database) {}
 
+/// The ways through a screen of the console. `cargo xtask full` walks the last two.
+#[rstest_reuse::template]
+#[rstest]
+#[case::by_the_keyboard(crate::walk::Way::KEYS)]
+#[case::on_a_phone_without_scripts(crate::walk::Way::PLAIN)]
+#[ignore = "`cargo xtask full` walks this way too"]
+#[case::by_the_keyboard_without_scripts(crate::walk::Way::PLAIN_KEYS)]
+#[ignore = "`cargo xtask full` walks this way too"]
+#[case::on_a_phone(crate::walk::Way::PHONE)]
+fn in_every_way(#[case] way: crate::walk::Way) {}
+
 mod account_end;
 mod accounts;
 mod activity_pages;
@@ -104,6 +115,7 @@ mod oauth;
 mod oidc;
 mod operator_pages;
 mod operators;
+mod organization_browser;
 mod organization_pages;
 mod page_crawl;
 mod pages;
@@ -140,6 +152,7 @@ mod timers;
 mod tools;
 mod usage_pages;
 mod waiting_pages;
+mod walk;
 mod waitlist;
 mod webhook_deliveries;
 mod webhook_examples;

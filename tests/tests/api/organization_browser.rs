@@ -1,0 +1,53 @@
+//! The pages about the organization and the own account, in a real browser.
+
+use rstest::rstest;
+use rstest_reuse::apply;
+
+use crate::{
+    calendar_desk::Desk,
+    in_every_way,
+    walk::{Walk, Way},
+};
+
+#[apply(in_every_way)]
+#[tokio::test]
+async fn an_owner_runs_the_organization(#[case] way: Way) {
+    let it = Desk::new(way.database).await;
+    let walk = Walk::begin(&it, way).await;
+    walk.follow("nav a[href='/console/organization']").await;
+    walk.reaches("Organization").await;
+
+    walk.fill("#name", " ").await;
+    walk.press("Save").await;
+    walk.sees("Must be 1 to 255 characters long, got 0.").await;
+    let long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
+    walk.fill("#name", long).await;
+    walk.press("Save").await;
+    walk.sees("Saved.").await;
+    walk.fits().await;
+    let name = async || it.console.get("/v1/auth/me").await.expect(200)["org"]["name"].clone();
+    assert_eq!(name().await, long);
+
+    walk.press("Members and invitations Open").await;
+    walk.reaches("Members").await;
+    walk.fill("#email", "grace@example.com").await;
+    walk.choose("#role", "viewer").await;
+    walk.press("Invite").await;
+    walk.sees("Open invitations").await;
+    walk.sees("grace@example.com").await;
+    walk.press("Withdraw").await;
+    walk.sees("Withdrawn.").await;
+    assert!(!walk.text().await.contains("Open invitations"), "{}", walk.text().await);
+
+    walk.goto("/console/organization").await;
+    walk.press("Delete the organization Open").await;
+    walk.reaches(&format!("Delete {long}?")).await;
+    walk.fill("#name", "Another").await;
+    walk.press("Delete the organization").await;
+    walk.browser.find(".problem").await;
+    assert_eq!(name().await, long, "nothing is deleted without its name");
+    walk.fill("#name", long).await;
+    walk.press("Delete the organization").await;
+    walk.browser.find("h1").await;
+    it.api.get("/v1/agents").await.expect(401);
+}

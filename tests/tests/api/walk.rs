@@ -1,0 +1,176 @@
+//! A person who walks through the console in a real browser: by the mouse or by the keyboard alone, at a desk or with a
+//! phone, with scripts or without.
+
+use kalends_e2e::{
+    Browser,
+    Database::{self, Postgres, Sqlite},
+    Key, Visitor,
+};
+use serde_json::json;
+
+use crate::{booking_browser::PHONE, calendar_desk::Desk, connecting::HUMAN, console::PASSWORD};
+
+/// More options than any select of the console has between two that a walk chooses.
+const OPTIONS_MAX: usize = 700;
+/// Marks the element that a walk looks for by its text.
+const MARKED: &str = "[data-walked]";
+
+/// How a person walks through a screen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub(crate) database: Database,
+    scripts: bool,
+    phone: bool,
+    /// The person uses no mouse and no finger.
+    by_keyboard: bool,
+}
+
+impl Way {
+    /// At a desk of 1,280 px, with scripts, by the keyboard alone.
+    pub(crate) const KEYS: Self = Self { database: Sqlite, scripts: true, phone: false, by_keyboard: true };
+    /// With a phone of 390 px, without scripts.
+    pub(crate) const PLAIN: Self = Self { database: Postgres, scripts: false, phone: true, by_keyboard: false };
+    /// At a desk of 1,280 px, without scripts, by the keyboard alone.
+    pub(crate) const PLAIN_KEYS: Self = Self { database: Sqlite, scripts: false, phone: false, by_keyboard: true };
+    /// With a phone of 390 px, with scripts.
+    pub(crate) const PHONE: Self = Self { database: Postgres, scripts: true, phone: true, by_keyboard: false };
+
+    fn visitor(self) -> Visitor {
+        let visitor = Visitor::new();
+        let visitor = if self.phone { visitor.phone(PHONE.0, PHONE.1) } else { visitor };
+        if self.scripts { visitor } else { visitor.without_scripts() }
+    }
+}
+
+/// A browser, and how a person uses it.
+pub(crate) struct Walk {
+    pub(crate) browser: Browser,
+    way: Way,
+    base: String,
+}
+
+impl Walk {
+    /// Signs the owner in by the form.
+    pub(crate) async fn begin(it: &Desk, way: Way) -> Self {
+        let walk = Self { browser: way.visitor().open().await, way, base: it.server.base_url().to_owned() };
+        walk.goto("/console/sign-in").await;
+        walk.reaches("Sign in").await;
+        walk.fill("#email", HUMAN).await;
+        walk.fill("#password", PASSWORD).await;
+        walk.press("Sign in").await;
+        walk.browser.find("nav[aria-label='Console']").await;
+        walk
+    }
+
+    /// Opens an address of the server.
+    pub(crate) async fn goto(&self, path: &str) {
+        self.browser.goto(&format!("{}{path}", self.base)).await;
+    }
+
+    /// Waits for a page with this heading. Nothing on it is wider than the window.
+    pub(crate) async fn reaches(&self, heading: &str) {
+        self.browser.headed(heading).await;
+        self.fits().await;
+    }
+
+    /// Nothing on the page is wider than the window.
+    pub(crate) async fn fits(&self) {
+        self.browser.loaded().await;
+        let fits = "return document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(self.browser.run(fits).await, true, "{} is too wide", self.browser.url().await);
+    }
+
+    /// Follows the link, or presses the button, that matches this CSS selector.
+    pub(crate) async fn follow(&self, css: &str) {
+        if !self.way.by_keyboard {
+            return self.browser.click(css).await;
+        }
+        self.browser.tab_to(css).await;
+        self.browser.enter().await;
+    }
+
+    /// Presses the button, or follows the link, with this text. It waits for the element.
+    pub(crate) async fn press(&self, text: &str) {
+        self.browser.mark(text).await;
+        self.follow(MARKED).await;
+    }
+
+    /// Types into a field, in place of what it contains.
+    pub(crate) async fn fill(&self, css: &str, text: &str) {
+        if !self.way.by_keyboard {
+            self.browser.clear(css).await;
+            return self.browser.fill(css, text).await;
+        }
+        self.browser.tab_to(css).await;
+        self.browser.select_all().await;
+        self.browser.press(text.chars()).await;
+    }
+
+    /// Types a date like 2031-05-04, a time like 09:30, or both with a `T` between them, into a field for them. The
+    /// browser is British: it wants the day first.
+    pub(crate) async fn fill_time(&self, css: &str, at: &str) {
+        if self.way.by_keyboard {
+            self.browser.tab_to(css).await;
+        } else {
+            self.browser.focus(css).await;
+        }
+        let (date, time) = match at.split_once('T') {
+            Some((date, time)) => (date, time),
+            None if at.contains(':') => ("", at),
+            None => (at, ""),
+        };
+        for part in date.split('-').rev().filter(|part| !part.is_empty()) {
+            self.browser.press(part.chars()).await;
+        }
+        if !date.is_empty() && !time.is_empty() {
+            // The year could have two more digits.
+            self.browser.strike(&[Key::Right]).await;
+        }
+        self.browser.press(time.chars().filter(char::is_ascii_digit)).await;
+        assert_eq!(self.browser.property(css, "value").await, at, "what {css} contains");
+    }
+
+    /// Ticks or unticks a checkbox, or chooses a radio button.
+    pub(crate) async fn tick(&self, css: &str) {
+        if !self.way.by_keyboard {
+            return self.browser.click(css).await;
+        }
+        self.browser.tab_to(css).await;
+        self.browser.press([' ']).await;
+    }
+
+    /// Chooses an option of a select element by its value.
+    pub(crate) async fn choose(&self, css: &str, value: &str) {
+        if !self.way.by_keyboard {
+            return self.browser.choose(css, value).await;
+        }
+        self.browser.tab_to(css).await;
+        self.browser.strike(&[Key::Home]).await;
+        for _ in 0..OPTIONS_MAX {
+            if self.browser.property(css, "value").await == value {
+                return;
+            }
+            self.browser.strike(&[Key::Down]).await;
+        }
+        panic!("the keys do not choose {value} of {css}");
+    }
+
+    /// Opens a `details` element by its summary, if it is closed.
+    pub(crate) async fn unfold(&self, css: &str) {
+        let open = format!("return document.querySelector({}).open", json!(css));
+        self.browser.find(css).await;
+        if self.browser.run(&open).await == false {
+            self.follow(&format!("{css} > summary")).await;
+        }
+    }
+
+    /// The whole text of the page's main part.
+    pub(crate) async fn text(&self) -> String {
+        self.browser.text("main").await
+    }
+
+    /// Waits until the main part of the page contains this text.
+    pub(crate) async fn sees(&self, text: &str) {
+        self.browser.wait_for_text(text).await;
+    }
+}
