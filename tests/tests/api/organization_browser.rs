@@ -28,7 +28,7 @@ async fn an_owner_runs_the_organization(#[case] way: Way) {
     let name = async || it.console.get("/v1/auth/me").await.expect(200)["org"]["name"].clone();
     assert_eq!(name().await, long);
 
-    walk.press("Members and invitations Open").await;
+    walk.follow("a[href='/console/members']").await;
     walk.reaches("Members").await;
     walk.fill("#email", "grace@example.com").await;
     walk.choose("#role", "viewer").await;
@@ -36,11 +36,11 @@ async fn an_owner_runs_the_organization(#[case] way: Way) {
     walk.sees("Open invitations").await;
     walk.sees("grace@example.com").await;
     walk.press("Withdraw").await;
-    walk.sees("Withdrawn.").await;
+    walk.sees("Removed.").await;
     assert!(!walk.text().await.contains("Open invitations"), "{}", walk.text().await);
 
     walk.goto("/console/organization").await;
-    walk.press("Delete the organization Open").await;
+    walk.follow("a[href='/console/organization/delete']").await;
     walk.reaches(&format!("Delete {long}?")).await;
     walk.fill("#name", "Another").await;
     walk.press("Delete the organization").await;
