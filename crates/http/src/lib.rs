@@ -9,6 +9,7 @@
 //! - a guard against panics
 //! - `enter`, after routing: authentication, limits, metering, idempotency, headers of the plan
 
+mod booking_facts;
 mod budget;
 mod console;
 mod cors;
@@ -29,6 +30,7 @@ mod list_page;
 mod mcp;
 mod metered;
 mod on_first_use;
+mod once;
 mod pages;
 mod provenance;
 mod reply;

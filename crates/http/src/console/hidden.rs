@@ -2,8 +2,6 @@
 
 /// The organization of the form's page.
 pub(super) const ORG: &str = "org";
-/// The key of a form that must have only one effect.
-pub(crate) const ONCE: &str = "once";
 /// The version that the page of the form showed.
 pub(super) const VERSION: &str = "version";
 /// Marks the form by which a user leaves the organization.

@@ -7,11 +7,11 @@ use kalends_web::{KeptForm, NoEffect, NoPreview, Path, SentForm};
 use url::form_urlencoded;
 
 use super::{
-    hidden::{LEAVES, ONCE, ORG, VERSION},
+    hidden::{LEAVES, ORG, VERSION},
     places::{ACCOUNT, ACCOUNT_PASSWORD, DECLINE, DELETE_ORGANIZATION, JOIN, SIGN_OUT, START},
     shown::{because_of, in_frame, page},
 };
-use crate::{error::ApiError, pages::Fields};
+use crate::{error::ApiError, once::ONCE, pages::Fields};
 
 /// A field whose name contains one of these words may be a secret. It is never sent back to the browser, and neither is
 /// its field `was_NAME`, so that a field that is left out by mistake counts as one that nobody typed over.

@@ -64,11 +64,7 @@ use self::places::{
     OFFER, PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE,
     SECURITY, SIGN_IN, SIGN_OUT, SIGN_UP, START, START_SECOND_FACTOR, SWITCH,
 };
-pub(crate) use self::{
-    booking_pages::failed_preview,
-    expired::expired,
-    form::{Earlier, Exceeded, ONCE, begin_anonymous, earlier, new_once, read},
-};
+pub(crate) use self::{booking_pages::failed_preview, expired::expired, form::Exceeded};
 use crate::reply::see_other;
 
 /// The pages and forms without a list of their own, each with its operation.

@@ -2,14 +2,11 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_accounts::EMAIL_MAX;
 use kalends_app::{App, Missing, OpenPage, Refusal};
-use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
+use kalends_bookings::BookingPage;
 use kalends_kernel::{FieldErrors, RequestId};
 use kalends_time::{Span, Timestamp};
-use kalends_web::{
-    BookingPageGiven, DisplaySettings, Form, Given, Limits, NoPreview, Page, PageQuery, Path, Picker, Reader,
-};
+use kalends_web::{BookingPageGiven, DisplaySettings, Form, Given, NoPreview, Page, PageQuery, Path, Picker, Reader};
 
 use super::{
     super::{
@@ -20,7 +17,12 @@ use super::{
     given::{shown_before, typed, wanted},
     wrong::without,
 };
-use crate::{Service, error::ApiError, pages::reader};
+use crate::{
+    Service,
+    booking_facts::{LIMITS, facts},
+    error::ApiError,
+    pages::reader,
+};
 
 /// What is above a preview.
 const NOTE: &str = "Preview. Nothing is saved, and nothing can be booked here.";
@@ -104,39 +106,20 @@ async fn unsaved(app: &App, form: &OwnForm) -> Result<(OpenPage, &'static str), 
     Err(wrong.into())
 }
 
-/// The facts that guests see.
-fn facts<'a>(page: &'a BookingPage, path: &'a Path, note: &'a str) -> Page<'a> {
-    Page {
-        path,
-        title: &page.title,
-        description: page.description.as_deref(),
-        host: page.details.host_name.as_deref(),
-        duration_minutes: page.timetable.duration_minutes.into(),
-        zone: page.timetable.zone,
-        location: page.details.location.as_deref(),
-        has_call: page.details.conference_url.is_some(),
-        accent: page.details.accent,
-        embedded: false,
-        questions: page.details.questions.as_slice(),
-        preview: Some(note),
-    }
-}
-
 /// The times that the page would offer now, or the form for the first of them.
 async fn render(app: &App, open: &OpenPage, note: &str, (is_form, reader): (bool, &Reader)) -> Result<String, Refusal> {
     let (page, now) = (&open.page, app.now());
     let missing = || Refusal::missing(Missing::BookingPage, "of the preview");
     let path = Path::new(PREVIEW_BOOKING_PAGE).ok_or_else(missing)?;
     let shown = DisplaySettings { zone: page.timetable.zone, reader };
-    let facts = facts(page, &path, note);
+    let facts = Page { embedded: false, preview: Some(note), ..facts(page, &path) };
     let offers = app.offered_slots(open, None).await?;
     let first_offer = offers.slots().next();
     let example = || example(page, now).ok_or_else(missing);
     if is_form {
         let slot = first_offer.map_or_else(example, Ok)?;
-        let limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
         let errors = &FieldErrors::default();
-        return Ok(Form { page: facts, shown, slot, given: Given::default(), once: "", errors, limits }.html());
+        return Ok(Form { page: facts, shown, slot, given: Given::default(), once: "", errors, limits: LIMITS }.html());
     }
     let bookable = page.window(now).map_or_else(example, Ok)?;
     let month = PageQuery::default().month_to_show(shown.zone, bookable, first_offer);

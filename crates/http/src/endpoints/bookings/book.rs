@@ -15,13 +15,14 @@ use serde_json::{Map, Value};
 
 use super::{
     show::nonsense,
-    view::{Hrefs, LIMITS, display_settings, framed, page as facts, path, slot_of},
+    view::{Hrefs, display_settings, framed, path, slot_of},
 };
 use crate::{
     Service,
-    console::{Earlier, ONCE, begin_anonymous, earlier, read},
+    booking_facts::{LIMITS, facts},
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
+    once::{Earlier, ONCE, begin_anonymous, earlier, read},
     pages::{Fields, html, is_form, reader},
     reply::{Changed, Fresh},
 };

@@ -13,10 +13,11 @@ use super::{
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{Hrefs, display_settings, page as facts, path, slot_of, styled},
+    view::{Hrefs, display_settings, path, slot_of, styled},
 };
 use crate::{
     Service,
+    booking_facts::facts,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
     pages::{Fields, html, is_form, reader},

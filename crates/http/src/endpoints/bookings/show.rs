@@ -10,12 +10,13 @@ use kalends_web::{
     ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Reader, Taken, headers, markdown,
 };
 
-use super::view::{LIMITS, display_settings, framed, page as facts, path};
+use super::view::{display_settings, framed, path};
 use crate::{
     Service,
-    console::new_once,
+    booking_facts::{LIMITS, facts},
     error::ApiError,
     extract::PathOf,
+    once::new_once,
     pages::{html, names, page_query, reader, text_of},
 };
 

@@ -7,9 +7,10 @@ use kalends_bookings::Purpose;
 use kalends_time::Span;
 use kalends_web::{Booking, BookingState, DisplaySettings, Href};
 
-use super::view::{booking_path, display_settings, page as facts, path, styled};
+use super::view::{booking_path, display_settings, path, styled};
 use crate::{
     Service,
+    booking_facts::facts,
     error::ApiError,
     extract::PathOf,
     pages::{html, page_query, reader},

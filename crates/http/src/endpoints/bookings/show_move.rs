@@ -10,10 +10,11 @@ use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 use super::{
     show::{Picking, bookable, nonsense, pick},
     show_cancellation::shown_as,
-    view::{booking_path, display_settings, page as facts, styled},
+    view::{booking_path, display_settings, styled},
 };
 use crate::{
     Service,
+    booking_facts::facts,
     error::ApiError,
     extract::PathOf,
     pages::{html, page_query, reader},

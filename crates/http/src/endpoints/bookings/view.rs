@@ -2,38 +2,16 @@
 
 use axum::response::Response;
 use http::{HeaderValue, header};
-use kalends_accounts::EMAIL_MAX;
-use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
+use kalends_bookings::BookingPage;
 use kalends_time::{Span, Zone};
-use kalends_web::{DisplaySettings, Href, Limits, Page, Path, Reader, headers};
+use kalends_web::{DisplaySettings, Href, Path, Reader, headers};
 use kalends_wire as wire;
 
 use crate::error::ApiError;
 
-/// The maximum length of the form's fields.
-pub(super) const LIMITS: Limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
-
 /// How to show times to the visitor.
 pub(super) fn display_settings<'a>(page: &BookingPage, zone: Option<Zone>, reader: &'a Reader) -> DisplaySettings<'a> {
     DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), reader }
-}
-
-/// The facts about a booking page that a visitor may see. `path` is the path of the page that shows them.
-pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
-    Page {
-        path,
-        title: &page.title,
-        description: page.description.as_deref(),
-        host: page.details.host_name.as_deref(),
-        duration_minutes: page.timetable.duration_minutes.into(),
-        zone: page.timetable.zone,
-        location: page.details.location.as_deref(),
-        has_call: page.details.conference_url.is_some(),
-        accent: page.details.accent,
-        embedded: !page.details.embed_origins.is_empty(),
-        questions: page.details.questions.as_slice(),
-        preview: None,
-    }
 }
 
 /// An answer that shows a booking page or a booking of it, in the colour of the page. No other site may show it in a
