@@ -1,6 +1,6 @@
 //! Bookings, from the side of the page's owner.
 
-use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, CancelledBy};
+use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, CancelledBy};
 use kalends_calendars::{Attendees, Event, EventStatus, ports::OwnedEvent};
 use kalends_kernel::{BookingId, Listed, Page};
 use kalends_wire as wire;
@@ -29,6 +29,22 @@ impl App {
         Ok(self.parts.store.list_bookings(actor.org(), of.id, filter, at).await?)
     }
 
+    /// The bookings of several pages, also of deleted ones, each with its page. Those that are to come are first, by start;
+    /// then the others, the latest first. A key of an agent lists those of the agent's pages.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn list_bookings_of_pages(
+        &self,
+        actor: &Actor,
+        of: BookingsOf,
+        filter: BookingFilter,
+        at: Page,
+    ) -> Result<Listed<(BookingPage, BookingNow)>, Refusal> {
+        let of = BookingsOf { agent: actor.narrowed_to().or(of.agent), ..of };
+        Ok(self.parts.store.list_bookings_of_pages(actor.org(), of, filter, self.now(), at).await?)
+    }
+
     /// One booking of a page, and the page.
     ///
     /// # Errors
@@ -39,10 +55,20 @@ impl App {
         (page, id): (&str, &str),
     ) -> Result<(BookingPage, BookingNow), Refusal> {
         let of = self.booking_page(actor, page).await?;
+        let (page, found) = self.hosted_booking(actor, id).await?;
+        if page.id == of.id { Ok((page, found)) } else { Err(Refusal::missing(Missing::Booking, id)) }
+    }
+
+    /// One booking and its page, which may be deleted.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn hosted_booking(&self, actor: &Actor, id: &str) -> Result<(BookingPage, BookingNow), Refusal> {
         let missing = || Refusal::missing(Missing::Booking, id);
         let booking: BookingId = id.parse().map_err(|_| missing())?;
-        let found = self.parts.store.find_booking(actor.org(), booking).await?;
-        found.filter(|(page, _)| page.id == of.id).ok_or_else(missing)
+        let found = self.parts.store.find_booking(actor.org(), booking).await?.ok_or_else(missing)?;
+        actor.for_agent(found.0.agent)?;
+        Ok(found)
     }
 
     /// Cancels a booking for the host, and emails the guest. If it is cancelled already, nothing changes.

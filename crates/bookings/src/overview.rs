@@ -1,6 +1,6 @@
 //! Bookings as the owner of their page sees them.
 
-use kalends_kernel::CalendarId;
+use kalends_kernel::{AgentId, BookingPageId, CalendarId};
 use kalends_time::{Span, Timestamp};
 
 use crate::{booking::Booking, cancelled::CancelledBy};
@@ -35,4 +35,15 @@ pub struct BookingFilter {
     pub start_after: Option<Timestamp>,
     /// Only those that start before this time.
     pub start_before: Option<Timestamp>,
+}
+
+/// Selects the pages whose bookings are in one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BookingsOf {
+    /// Only pages of calendars of this agent.
+    pub agent: Option<AgentId>,
+    /// Only this page.
+    pub page: Option<BookingPageId>,
+    /// Only deleted pages.
+    pub only_deleted: bool,
 }

@@ -9,7 +9,7 @@ use kalends_time::{Span, Timestamp};
 
 use crate::{
     booking::Booking,
-    overview::{BookingFilter, BookingNow},
+    overview::{BookingFilter, BookingNow, BookingsOf},
     page::BookingPage,
     seats::SharedEvent,
     secret::SecretHash,
@@ -104,4 +104,15 @@ pub trait BookingPages: Send + Sync {
         filter: BookingFilter,
         page: Page,
     ) -> Result<Listed<BookingNow>, StoreError>;
+
+    /// The bookings that [`Self::find_booking`] finds, also those of deleted pages, each with its page. Those that start at
+    /// `now` or later come first, by start; then the others, the latest first. Equal starts are ordered by identifier.
+    async fn list_bookings_of_pages(
+        &self,
+        org: OrgId,
+        of: BookingsOf,
+        filter: BookingFilter,
+        now: Timestamp,
+        page: Page,
+    ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError>;
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, Change, SecretHash, SharedEvent,
+    Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, Change, SecretHash, SharedEvent,
     ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::{AgentStatus, EventStatus};
@@ -224,12 +224,40 @@ impl BookingPages for MemoryStore {
         let state = self.state();
         let found = state.bookings.values().filter(|booking| booking.org == org && booking.page == of);
         let found: Vec<BookingNow> = found.filter_map(|booking| state.booking_now(booking)).collect();
-        let wanted = found.iter().filter(|found| {
-            let start = found.span.start();
-            filter.cancelled.is_none_or(|cancelled| cancelled == found.gone_at.is_some())
-                && filter.start_after.is_none_or(|after| start >= after)
-                && filter.start_before.is_none_or(|before| start < before)
-        });
+        let wanted = found.iter().filter(|found| selects(filter, found));
         Ok(page_of(wanted, |found| (found.span.start(), found.booking.id), page))
     }
+
+    async fn list_bookings_of_pages(
+        &self,
+        org: OrgId,
+        of: BookingsOf,
+        filter: BookingFilter,
+        now: Timestamp,
+        page: Page,
+    ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError> {
+        let state = self.state();
+        let found = state.bookings.values().filter(|booking| booking.org == org);
+        let found = found.filter_map(|booking| state.page_of(booking).cloned().zip(state.booking_now(booking)));
+        let found: Vec<(BookingPage, BookingNow)> = found.collect();
+        let wanted = found.iter().filter(|(page, found)| {
+            of.agent.is_none_or(|agent| page.agent == Some(agent))
+                && of.page.is_none_or(|id| page.id == id)
+                && (!of.only_deleted || page.deleted_at.is_some())
+                && selects(filter, found)
+        });
+        let key = |(_, found): &(BookingPage, BookingNow)| {
+            let start = found.span.start();
+            (start < now, start.as_micros().abs_diff(now.as_micros()), found.booking.id)
+        };
+        Ok(page_of(wanted, key, page))
+    }
+}
+
+/// Whether a list with this filter has the booking.
+fn selects(filter: BookingFilter, found: &BookingNow) -> bool {
+    let start = found.span.start();
+    filter.cancelled.is_none_or(|cancelled| cancelled == found.gone_at.is_some())
+        && filter.start_after.is_none_or(|after| start >= after)
+        && filter.start_before.is_none_or(|before| start < before)
 }
