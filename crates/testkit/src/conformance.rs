@@ -441,6 +441,7 @@ macro_rules! conformance_cases {
                 booking_pages_end_with_their_calendar,
                 bookings_are_found_by_their_tokens,
                 bookings_are_listed_with_their_events,
+                bookings_of_several_pages_are_in_one_list,
                 a_team_takes_turns,
                 guests_share_an_event,
                 a_booking_needs_the_page_that_was_seen,

@@ -412,6 +412,76 @@ async fn a_host_sees_and_cancels_bookings(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn bookings_of_all_pages_are_in_one_list_also_those_of_a_deleted_page(#[case] database: Database) {
+    const ALL: &str = "/console/bookings";
+    let server = Server::start_with(database, SETTINGS).await;
+    let ada = Human::sign_up(&server, "ada@example.com").await;
+    let owner = server.client(&ada.token);
+    let (_, calendar) = agent_with_calendar(&owner).await;
+    let mut pages = Pages::new(&server);
+    pages.open(ALL).await.asks_to_sign_in();
+    pages.sign_in(&ada.email).await;
+    pages.open(LIST).await.says(200, &format!("href=\"{ALL}\""));
+    pages.open(ALL).await.says(200, "No bookings are to come.");
+    let gone = page(&owner, &calendar).await.id();
+    book(&owner, "Grace").await;
+    let booked = booking(&owner, &gone).await;
+    let cancel = format!("{ALL}/{}/cancel", text(&booked["id"]));
+    pages.open(&format!("{ALL}?page={gone}&status=confirmed")).await.says(200, &cancel);
+    // Another page gets the slug of the deleted one.
+    owner.delete(format!("/v1/booking-pages/{gone}")).await.expect(204);
+    let second = page(&owner, &calendar).await.id();
+    book(&owner, HOSTILE).await;
+    let seen = pages.open(ALL).await.says(200, "2 found");
+    for part in ["Intro (deleted)", "Grace", &*escaped(HOSTILE), &format!("href=\"{LIST}/{second}\""), &*cancel] {
+        assert!(seen.text.contains(part), "no {part} in {}", seen.text);
+    }
+    for (query, shown, hidden) in [
+        ("page=deleted", "Grace", escaped(HOSTILE)),
+        (&*format!("page={second}&time=all"), &*escaped(HOSTILE), "Grace".to_owned()),
+    ] {
+        let seen = pages.open(&format!("{ALL}?{query}")).await.says(200, shown);
+        assert!(seen.text.contains("1 found") && !seen.text.contains(&hidden), "{}", seen.text);
+    }
+    for query in ["time=past", "status=cancelled"] {
+        pages.open(&format!("{ALL}?{query}")).await.says(200, "There are no such bookings.");
+    }
+    for (query, field) in [("page", &*gone), ("status", "x"), ("time", "soon")] {
+        pages.open(&format!("{ALL}?{query}={field}")).await.says(400, &format!("id=\"{query}-problem\""));
+    }
+
+    // The way to the question and back keeps the filter. A double click has one effect.
+    let asked = pages.open(&format!("{cancel}?page=deleted&time=all")).await;
+    let asked = asked.says(200, &format!("{ALL}?page=deleted&#38;time=all"));
+    let (org, once) = (hidden(&asked.text, "org"), hidden(&asked.text, "once"));
+    let sent = [("org", &*org), ("once", &*once), ("reason", "Ill"), ("page", "deleted"), ("time", "all")];
+    assert_eq!(pages.send_from(EVIL, &cancel, &sent).await.status, 403);
+    pages.send(&cancel, &sent[1..]).await.says(409, SWITCHED);
+    for _ in 0..2 {
+        pages.send(&cancel, &sent).await.leads_to(&format!("{ALL}?done=cancelled&page=deleted&time=all"));
+    }
+    let seen = pages.open(&format!("{ALL}?page=deleted")).await.says(200, "Cancelled by the host");
+    assert!(seen.text.contains("<dt>Cancelled</dt>") && !seen.text.contains(&cancel), "{}", seen.text);
+    pages.open(&cancel).await.says(200, "It can no longer be cancelled.");
+    pages.open(&format!("{ALL}/bkg_01jn8r6v9ke0bt3m5qz2c7xwdh/cancel")).await.says(404, "There is no such booking");
+
+    let (viewer, _) = member(&server, &owner, "viewer@example.com", "viewer").await;
+    let eve = Human::sign_up(&server, "eve@example.com").await;
+    let second = format!("{ALL}/{}/cancel", text(&booking(&owner, &second).await["id"]));
+    let mut pages = Pages::new(&server);
+    pages.sign_in_to(&viewer.email, &ada.org).await;
+    let seen = pages.open(ALL).await.says(200, "2 found");
+    assert!(!seen.text.contains(&second), "{}", seen.text);
+    assert_eq!(pages.open(&second).await.status, 403);
+    let mut pages = Pages::new(&server);
+    pages.sign_in(&eve.email).await;
+    pages.open(ALL).await.says(200, "No bookings are to come.");
+    pages.open(&second).await.says(404, "There is no such booking");
+    pages.send(&second, &[("org", &*eve.org)]).await.says(404, "There is no such booking");
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn each_role_sees_what_it_may_do(#[case] database: Database) {
     let server = Server::start_with(database, SETTINGS).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;

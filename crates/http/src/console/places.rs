@@ -79,6 +79,9 @@ pub(crate) const DELETE_BOOKING_PAGE: &str = "/console/booking-pages/{id}/delete
 /// The bookings of a page.
 pub(crate) const PAGE_BOOKINGS: &str = "/console/booking-pages/{id}/bookings";
 pub(crate) const CANCEL_PAGE_BOOKING: &str = "/console/booking-pages/{id}/bookings/{booking}/cancel";
+/// The bookings of all pages, also of deleted ones.
+pub(crate) const BOOKINGS: &str = "/console/bookings";
+pub(crate) const CANCEL_BOOKING: &str = "/console/bookings/{booking}/cancel";
 /// The agents.
 pub(crate) const AGENTS: &str = "/console/agents";
 /// The form that creates an agent.

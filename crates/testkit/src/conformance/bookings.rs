@@ -4,9 +4,9 @@ use kalends_accounts::Change as AccountChange;
 use kalends_app::{ChangeSet, Charge, Guard, ports::CommitError};
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Assignment, Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, CancelledBy, Change,
-    Colour, Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType, Questions, SecretHash, Slug,
-    Team, Timetable, embed_origins, guest_reminders, ports::FoundPage,
+    Assignment, Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, BookingsOf,
+    CancelledBy, Change, Colour, Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType,
+    Questions, SecretHash, Slug, Team, Timetable, embed_origins, guest_reminders, ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, ConferenceUrl, Event, Patch};
 use kalends_kernel::{CalendarId, EventId, Page};
@@ -424,6 +424,76 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     // The page goes with its calendar, and its bookings with it.
     scene.delete(&calendar).await;
     assert_eq!(scene.store.find_booking(scene.org, kept.id).await.unwrap(), None);
+}
+
+/// The bookings of several pages are in one list, each with its page, also those of a deleted one: first those to come,
+/// the next one first, then the others, the latest first. What goes with the calendar of a page is not in it.
+pub async fn bookings_of_several_pages_are_in_one_list(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (calendar, second) = (scene.own().await, scene.own().await);
+    let (page, gone, lost) =
+        (scene.page_of(&calendar).await, scene.page_of(&calendar).await, scene.page_of(&second).await);
+    let mut booked = Vec::new();
+    for (page, calendar, start) in [
+        (&page, &calendar, 1),
+        (&gone, &calendar, 3),
+        (&page, &calendar, 5),
+        (&gone, &calendar, 7),
+        (&lost, &second, 9),
+    ] {
+        let (done, booking, _) = scene.book(page, calendar, hours(start, start + 1), None).await;
+        done.unwrap();
+        booked.push(booking);
+    }
+    let at = scene.make.tick();
+    let cancel = Change::CancelBooking {
+        org: scene.org,
+        booking: booked[1].id,
+        from: booked[1].event,
+        by: CancelledBy::Guest,
+        at,
+    };
+    let deleted = BookingPage { bookings: 2, ..gone.deleted(scene.make.tick(), &scene.make.entropy) };
+    let update = Change::UpdatePage { page: Box::new(deleted.clone()), seen: gone.version };
+    scene.pages(vec![cancel, update]).await.unwrap();
+    let page = BookingPage { bookings: 2, ..page };
+    let one = |page: &BookingPage, booking: usize, start: u32, gone_at: Option<Timestamp>| {
+        let booking = booked[booking].clone();
+        let cancelled_by = gone_at.map(|_| CancelledBy::Guest);
+        let booking = Booking { cancelled_by, cancelled_at: gone_at, ..booking };
+        (page.clone(), BookingNow { booking, calendar: page.calendar, span: hours(start, start + 1), gone_at })
+    };
+    let lost = BookingPage { bookings: 1, ..lost };
+    let first = one(&page, 0, 1, None);
+    let cancelled = one(&deleted, 1, 3, Some(at));
+    let third = one(&page, 2, 5, None);
+    let fourth = one(&deleted, 3, 7, None);
+    let last = one(&lost, 4, 9, None);
+    let now = hours(5, 6).start();
+    let list = async |of: BookingsOf, filter: BookingFilter, at: Page| {
+        let listed = scene.store.list_bookings_of_pages(scene.org, of, filter, now, at).await.unwrap();
+        (listed.data, listed.total)
+    };
+    let (all, every) = (BookingsOf::default(), BookingFilter::default());
+    let in_order = [third.clone(), fourth.clone(), last.clone(), cancelled.clone(), first.clone()];
+    assert_eq!(list(all, every, LARGEST_PAGE).await, (in_order.to_vec(), 5));
+    assert_eq!(list(all, every, Page { limit: 2, offset: 2 }).await, (in_order[2..4].to_vec(), 5));
+    assert_eq!(list(all, every, Page { limit: 2, offset: 9 }).await, (vec![], 5));
+    let to_come = BookingFilter { start_after: Some(now), ..every };
+    assert_eq!(list(all, to_come, LARGEST_PAGE).await, (in_order[..3].to_vec(), 3));
+    let past = BookingFilter { start_before: Some(now), cancelled: Some(false), ..every };
+    assert_eq!(list(all, past, LARGEST_PAGE).await, (vec![first.clone()], 1));
+    let of_page = BookingsOf { page: Some(page.id), ..all };
+    assert_eq!(list(of_page, every, LARGEST_PAGE).await, (vec![third, first], 2));
+    let of_deleted = BookingsOf { only_deleted: true, ..all };
+    assert_eq!(list(of_deleted, every, LARGEST_PAGE).await, (vec![fourth, cancelled], 2));
+    let of_agent = BookingsOf { agent: second.agent, ..all };
+    assert_eq!(list(of_agent, every, LARGEST_PAGE).await, (vec![last], 1));
+    let theirs = other.store.list_bookings_of_pages(other.org, all, every, now, LARGEST_PAGE).await.unwrap();
+    assert_eq!(theirs.total, 0);
+    scene.delete(&second).await;
+    assert_eq!(list(all, every, LARGEST_PAGE).await.1, 4);
 }
 
 /// If the page was changed or deleted since it was seen, nothing is booked or counted.

@@ -1,4 +1,4 @@
-//! The bookings of a page, and the question whether to cancel one.
+//! The bookings of one page or of all, and the question whether to cancel one.
 
 use std::fmt;
 
@@ -19,6 +19,8 @@ use crate::{
 
 /// The fields of the form that filters the bookings.
 pub const BOOKING_FILTER_FIELDS: [&str; 2] = ["status", "from"];
+/// The fields of the form that filters the bookings of all pages.
+pub const ALL_BOOKINGS_FILTER_FIELDS: [&str; 3] = ["page", "status", "time"];
 /// The fields of the form that cancels a booking.
 pub const CANCELLATION_FIELDS: [&str; 1] = ["reason"];
 
@@ -26,6 +28,12 @@ const STATUSES: [Choice<'static>; 3] = [
     Choice { value: "", title: "All" },
     Choice { value: "confirmed", title: "Confirmed" },
     Choice { value: "cancelled", title: "Cancelled" },
+];
+
+const TIMES: [Choice<'static>; 3] = [
+    Choice { value: "", title: "To come" },
+    Choice { value: "past", title: "Has begun or is over" },
+    Choice { value: "all", title: "All" },
 ];
 
 /// A booking, as the host of its page sees it.
@@ -39,10 +47,18 @@ pub struct BookingShown {
     pub name: String,
     /// The guest's address.
     pub email: String,
+    /// The page on which it was made; empty if that is deleted, or if the list has the bookings of one page.
+    pub page: String,
+    /// The title of that page; empty if the list has the bookings of one page.
+    pub page_title: String,
     /// When it takes place.
     pub span: Span,
+    /// The zone of the page.
+    pub zone: Zone,
     /// Who cancelled it: `guest` or `host`; `None` if it takes place.
     pub cancelled_by: Option<String>,
+    /// When it was cancelled.
+    pub cancelled_at: Option<Timestamp>,
     /// Whether it has begun.
     pub has_begun: bool,
     /// The guest's notes; empty if there are none.
@@ -54,8 +70,8 @@ pub struct BookingShown {
 }
 
 impl BookingShown {
-    pub(crate) fn time(&self, zone: &Zone) -> String {
-        event_time(self.span, None, *zone)
+    pub(crate) fn time(&self) -> String {
+        event_time(self.span, None, self.zone)
     }
 
     pub(crate) fn status_text(&self) -> &'static str {
@@ -69,6 +85,10 @@ impl BookingShown {
 
     pub(crate) fn can_be_cancelled(&self) -> bool {
         self.cancelled_by.is_none() && !self.has_begun
+    }
+
+    pub(crate) fn cancelled(&self) -> String {
+        self.cancelled_at.map(in_utc).unwrap_or_default()
     }
 
     pub(crate) fn made(&self) -> String {
@@ -104,10 +124,15 @@ pub struct PageBookings<'a> {
     pub paging: &'a Paging,
 }
 
+/// The choice of a status.
+fn statuses<'a>(chosen: &'a str, problems: &'a Problems) -> Select<'a> {
+    let (name, label) = ("status", "Status");
+    Select { name, label, options: &STATUSES, chosen, problem: problems.of(name) }
+}
+
 impl PageBookings<'_> {
     fn statuses(&self) -> Select<'_> {
-        let (name, label) = ("status", "Status");
-        Select { name, label, options: &STATUSES, chosen: self.status, problem: self.problems.of(name) }
+        statuses(self.status, self.problems)
     }
 
     fn first_day(&self) -> Field<'_> {
@@ -120,6 +145,52 @@ impl PageBookings<'_> {
     }
 }
 
+/// The bookings of all pages.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "bookings.html")]
+pub struct AllBookings<'a> {
+    /// The frame.
+    pub shell: &'a Shell,
+    /// What a form did.
+    pub done: Done,
+    /// Whether the user may cancel bookings.
+    pub may_cancel: bool,
+    /// The pages by which the list can be filtered; the first choice is all of them.
+    pub pages: &'a [Choice<'a>],
+    /// The page by which it is filtered; empty for all of them.
+    pub page: &'a str,
+    /// The status by which it is filtered, as the API names it; empty for all of them.
+    pub status: &'a str,
+    /// The time by which it is filtered: `past` or `all`; empty for the bookings to come.
+    pub time: &'a str,
+    /// What is wrong with the filter.
+    pub problems: &'a Problems,
+    /// The bookings of this page of the list.
+    pub bookings: &'a [BookingShown],
+    /// Where in the list it is.
+    pub paging: &'a Paging,
+}
+
+impl AllBookings<'_> {
+    fn page_choice(&self) -> Select<'_> {
+        let (name, label) = ("page", "Booking page");
+        Select { name, label, options: self.pages, chosen: self.page, problem: self.problems.of(name) }
+    }
+
+    fn statuses(&self) -> Select<'_> {
+        statuses(self.status, self.problems)
+    }
+
+    fn times(&self) -> Select<'_> {
+        let (name, label) = ("time", "Time");
+        Select { name, label, options: &TIMES, chosen: self.time, problem: self.problems.of(name) }
+    }
+
+    fn is_filtered(&self) -> bool {
+        [self.page, self.status, self.time].iter().any(|text| !text.is_empty())
+    }
+}
+
 /// The question whether to cancel a booking, with the form that does it.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "cancel_page_booking.html")]
@@ -128,14 +199,12 @@ pub struct CancelBookingForm<'a> {
     pub shell: &'a Shell,
     /// The random key of the form.
     pub once: &'a str,
-    /// The identifier of the page.
-    pub page: &'a str,
+    /// The path of the list of bookings from which the user came.
+    pub list: &'a str,
     /// The title of the page.
     pub title: &'a str,
-    /// Where in the list of bookings the user was, as names and values of its query.
+    /// Where in that list the user was, as names and values of its query.
     pub place: &'a [(&'static str, String)],
-    /// The zone of the page.
-    pub zone: Zone,
     /// The booking.
     pub booking: &'a BookingShown,
     /// Whether other guests can share its event.
@@ -150,7 +219,7 @@ impl CancelBookingForm<'_> {
     /// The list of bookings, where the user was.
     fn back(&self) -> String {
         let place: Vec<_> = self.place.iter().map(|(name, value)| (*name, value as &dyn fmt::Display)).collect();
-        with(&format!("/console/booking-pages/{}/bookings", self.page), &place)
+        with(self.list, &place)
     }
 
     fn reason_field(&self) -> Area<'_> {
@@ -159,4 +228,4 @@ impl CancelBookingForm<'_> {
     }
 }
 
-in_english!(PageBookings<'_>, CancelBookingForm<'_>);
+in_english!(PageBookings<'_>, AllBookings<'_>, CancelBookingForm<'_>);

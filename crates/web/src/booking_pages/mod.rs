@@ -7,7 +7,10 @@ mod forms;
 mod pages;
 mod questions;
 
-pub use bookings::{BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, PageBookings};
+pub use bookings::{
+    ALL_BOOKINGS_FILTER_FIELDS, AllBookings, BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS,
+    CancelBookingForm, PageBookings,
+};
 pub use fields::{BOOKING_PAGE_TEXTS, BookingPageGiven, OPENING_HOURS, OpeningHours};
 pub use forms::{BookingPageForm, EditedBookingPage, NoPreview};
 pub use pages::{BookingPageDetail, BookingPageShown, BookingPages, DeleteBookingPage};

@@ -102,6 +102,11 @@ impl BookingPageDetail<'_> {
         embed_code(&self.page.address, &self.page.title)
     }
 
+    /// The path of the list of its bookings.
+    fn list(&self) -> String {
+        format!("/console/booking-pages/{}/bookings", self.page.id)
+    }
+
     fn sites_text(&self) -> String {
         self.sites.join(", ")
     }

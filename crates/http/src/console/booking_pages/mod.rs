@@ -1,7 +1,10 @@
 //! The booking pages and their bookings.
 
 mod bookings;
+mod cancelling;
 mod edit;
+mod every;
+mod filtered;
 mod given;
 mod one;
 mod preview;
@@ -20,8 +23,9 @@ use kalends_app::{App, operations};
 
 pub(crate) use self::preview::failed_preview;
 use super::places::{
-    BOOKING_PAGE, BOOKING_PAGES, CANCEL_PAGE_BOOKING, DELETE_BOOKING_PAGE, EDIT_BOOKING_PAGE, Form, NEW_BOOKING_PAGE,
-    PAGE_BOOKINGS, PREVIEW_BOOKING_PAGE, SWITCH_OFF_BOOKING_PAGE, SWITCH_ON_BOOKING_PAGE, segment,
+    BOOKING_PAGE, BOOKING_PAGES, BOOKINGS, CANCEL_BOOKING, CANCEL_PAGE_BOOKING, DELETE_BOOKING_PAGE, EDIT_BOOKING_PAGE,
+    Form, NEW_BOOKING_PAGE, PAGE_BOOKINGS, PREVIEW_BOOKING_PAGE, SWITCH_OFF_BOOKING_PAGE, SWITCH_ON_BOOKING_PAGE,
+    segment,
 };
 use crate::{extract::PathOf, reply::see_other};
 
@@ -43,6 +47,9 @@ pub(super) const OPERATIONS: &[Form] = &[
     ("GET", PAGE_BOOKINGS, &operations::LIST_BOOKINGS),
     ("GET", CANCEL_PAGE_BOOKING, &operations::LIST_BOOKINGS),
     ("POST", CANCEL_PAGE_BOOKING, &operations::CANCEL_BOOKING_AS_HOST),
+    ("GET", BOOKINGS, &operations::LIST_BOOKINGS),
+    ("GET", CANCEL_BOOKING, &operations::LIST_BOOKINGS),
+    ("POST", CANCEL_BOOKING, &operations::CANCEL_BOOKING_AS_HOST),
 ];
 
 pub(super) fn routes() -> Router<Arc<App>> {
@@ -56,7 +63,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route(SWITCH_OFF_BOOKING_PAGE, post(one::switch_off).get(back))
         .route(DELETE_BOOKING_PAGE, get(one::ask_to_delete).post(one::delete))
         .route(PAGE_BOOKINGS, get(bookings::list))
-        .route(CANCEL_PAGE_BOOKING, get(bookings::ask_to_cancel).post(bookings::cancel))
+        .route(CANCEL_PAGE_BOOKING, get(cancelling::ask_of_page).post(cancelling::cancel_of_page))
+        .route(BOOKINGS, get(every::list))
+        .route(CANCEL_BOOKING, get(cancelling::ask).post(cancelling::cancel))
 }
 
 /// Somebody reloads the address of a form about a booking page.

@@ -5,10 +5,10 @@ use kalends_time::{Span, Timestamp};
 
 use super::{done, problems, shell};
 use crate::{
-    BOOKING_FILTER_FIELDS, BookingPageDetail, BookingPageForm, BookingPageGiven, BookingPageShown, BookingPages,
-    BookingShown, CANCELLATION_FIELDS, CancelBookingForm, Choice, DeleteBookingPage, DisplaySettings, Done,
-    EditedBookingPage, Form, Given, Limits, NO_PROBLEMS, NoPreview, PageBookings, Paging, Path, Picker, Place,
-    Problems, QuestionGiven, Reader, Shell,
+    ALL_BOOKINGS_FILTER_FIELDS, AllBookings, BOOKING_FILTER_FIELDS, BookingPageDetail, BookingPageForm,
+    BookingPageGiven, BookingPageShown, BookingPages, BookingShown, CANCELLATION_FIELDS, CancelBookingForm, Choice,
+    DeleteBookingPage, DisplaySettings, Done, EditedBookingPage, Form, Given, Limits, NO_PROBLEMS, NoPreview,
+    PageBookings, Paging, Path, Picker, Place, Problems, QuestionGiven, Reader, Shell,
 };
 
 const ID: &str = "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -27,8 +27,12 @@ fn booking(text: &str, cancelled_by: Option<&str>, has_begun: bool) -> BookingSh
         event: if cancelled_by.is_none() { "evt_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned() } else { String::new() },
         name: text.to_owned(),
         email: text.to_owned(),
+        page: String::new(),
+        page_title: String::new(),
         span: Span::new(at("2026-03-05T09:00:00Z"), at("2026-03-05T09:30:00Z")).unwrap(),
+        zone: "Europe/Berlin".parse().unwrap(),
         cancelled_by: cancelled_by.map(str::to_owned),
+        cancelled_at: cancelled_by.map(|_| at("2026-03-04T08:00:00Z")),
         has_begun,
         notes: if has_begun { String::new() } else { text.to_owned() },
         answers: vec![(text.to_owned(), text.to_owned())],
@@ -176,20 +180,43 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let asks = CancelBookingForm {
         shell,
         once: "once",
-        page: ID,
+        list: "/console/bookings",
         title: text,
         place: &place,
-        zone,
         booking: ahead,
         is_shared: false,
         reason: text,
         problems: &NO_PROBLEMS,
     };
     let too_long = &problems(&CANCELLATION_FIELDS, text);
+    let of = |page: &str, booking: &BookingShown| BookingShown {
+        page: page.to_owned(),
+        page_title: text.to_owned(),
+        ..booking.clone()
+    };
+    let of_several = [of(ID, ahead), of("", begun)];
+    let every = AllBookings {
+        shell,
+        done: done(),
+        may_cancel: true,
+        pages: &[Choice { value: "", title: "All pages" }, Choice { value: ID, title: text }],
+        page: ID,
+        status: "confirmed",
+        time: "all",
+        problems: &NO_PROBLEMS,
+        bookings: &of_several,
+        paging: &paging("/console/bookings", 132),
+    };
+    let no_bookings = &paging("/console/bookings", 0);
+    let none_to_come = AllBookings { page: "", status: "", time: "", bookings: &[], paging: no_bookings, ..every };
+    let wrong_filter = &problems(&ALL_BOOKINGS_FILTER_FIELDS, text);
     vec![
         ("page bookings", list.html()),
         ("page bookings, none", empty.html()),
         ("page bookings, wrong", PageBookings { bookings: &[], problems: wrong, paging: none, ..list }.html()),
+        ("bookings of all pages", every.html()),
+        ("bookings of all pages, none", none_to_come.html()),
+        ("bookings of all pages, wrong", AllBookings { problems: wrong_filter, ..none_to_come }.html()),
         ("cancel page booking", asks.html()),
         ("cancel page booking, wrong", CancelBookingForm { is_shared: true, problems: too_long, ..asks }.html()),
         ("cancel page booking, begun", CancelBookingForm { booking: begun, ..asks }.html()),
