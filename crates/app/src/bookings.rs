@@ -24,6 +24,9 @@ use crate::{
     series_scopes::override_writes,
 };
 
+/// Why a booking of several calendars cannot be moved, although some of its events are left.
+const REST_STAYS: &str = "its event on the calendar of the page is gone; cancel it, so that its other events go too";
+
 /// A booking, from its guest's side.
 #[derive(Debug, Clone)]
 pub struct BookingSeen {
@@ -237,7 +240,10 @@ impl App {
             return Err(no_page().into());
         }
         let Some(before) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
-            return Err(Refusal::BookingOver("it was cancelled").into());
+            let rest = self.standing(&seen.booking, None).await?;
+            let why =
+                if seen.booking.cancelled_by.is_some() || rest.is_empty() { "it was cancelled" } else { REST_STAYS };
+            return Err(Refusal::BookingOver(why).into());
         };
         not_begun(&before, now)?;
         let (page, booking) = (&seen.page, &seen.booking);

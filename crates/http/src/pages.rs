@@ -39,6 +39,8 @@ const CLAIMS: &str = "/v1/auth/claim/";
 const PROOF: &str = "/v1/auth/verify-email";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
+/// The end of a path that moves a booking.
+const MOVE: &str = "/move";
 
 /// Marks a request that wants a page. Contains the address that an error page links back to.
 #[derive(Debug, Clone)]
@@ -118,6 +120,11 @@ impl Wanted {
             }
             ApiError::NoRoute => (Notice::NotFound, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
+            ApiError::Refused(Refusal::NotFound { missing: Missing::BookingPage, .. })
+                if self.kind == Kind::Booking && self.path.ends_with(MOVE) =>
+            {
+                (Notice::NotMoved, None)
+            }
             ApiError::Refused(Refusal::NotFound { missing: Missing::Invitation, .. }) => (Notice::NoInvitation, None),
             ApiError::Refused(Refusal::NotFound { .. }) => (Notice::NotFound, None),
             ApiError::Refused(Refusal::BookingClosed { .. }) => (Notice::Closed, None),

@@ -331,6 +331,7 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         ("past.html", Booking { state: BookingState::Past, ..booking }.html()),
         ("not-found.html", Notice::NotFound.html(reader, None)),
         ("no-booking.html", Notice::NoBooking.html(reader, None)),
+        ("not-moved.html", Notice::NotMoved.html(reader, None)),
         ("closed.html", Notice::Closed.html(reader, None)),
         ("too-many.html", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
         ("nonsense.html", Notice::Nonsense.html(reader, Some(&path))),

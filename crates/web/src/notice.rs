@@ -25,6 +25,8 @@ pub enum Notice<'a> {
     },
     /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
+    /// A booking cannot be moved, because its page takes no bookings (404).
+    NotMoved,
     /// The link of an invitation is cut short, or its event is gone (404).
     NoInvitation,
     /// The link of a question about replies is cut short, replaced or expired (4xx).
@@ -93,6 +95,7 @@ impl Notice<'_> {
             Self::NotAccepted => "not-accepted",
             Self::OtherAddress { .. } => "other-address",
             Self::NoBooking => "no-booking",
+            Self::NotMoved => "not-moved",
             Self::NoInvitation => "no-invitation",
             Self::NoReplyLink => "no-reply-link",
             Self::NoReply => "no-reply",
@@ -109,6 +112,7 @@ impl Notice<'_> {
             Self::NoConsolePage => &["no-console-page-text"],
             Self::NotAccepted => &["not-accepted-text"],
             Self::NoBooking => &["no-booking-text"],
+            Self::NotMoved => &["not-moved-text"],
             Self::NoInvitation => &["no-invitation-text", "no-invitation-advice"],
             Self::NoReplyLink => &["no-reply-link-text"],
             Self::NoReply => &["no-reply-text"],

@@ -381,7 +381,7 @@ async fn missing_and_closed_pages_say_so(#[case] database: Database) {
     place.api.patch(&page).json(json!({ "active": false })).await.expect(200);
     absent(&place.page).await;
     place.get(&format!("{}?slot={}", place.page, slots[10])).await.page(404, gone);
-    place.get(&booked.link("/move")).await.page(404, gone);
+    place.get(&booked.link("/move")).await.page(404, "This booking cannot be moved");
     place.api.patch(&page).json(json!({ "active": true })).await.expect(200);
     place.get(&place.page).await.page(200, "Booking is closed for now");
     place.api.delete(&page).await.expect(204);

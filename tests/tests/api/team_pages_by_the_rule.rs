@@ -1166,6 +1166,10 @@ async fn a_booking_on_another_calendar_outlives_the_calendar_of_the_page(#[case]
     desk.api.delete(format!("/v1/calendars/{}", desk.team[0])).await.expect(204);
     desk.guest.get(format!("{}/slots", all.book)).await.refused(404, "not_found");
     assert_eq!(desk.starts(1).await, [slots[5].clone(), slots[7].clone(), slots[9].clone()]);
+    // A move needs the page. The refusal says what is left to do.
+    desk.move_to(&alone, &slots[11]).await.refused(404, "not_found");
+    let refused = desk.move_to(&by_guest, &slots[11]).await.refused(409, "conflict").code("booking_over");
+    assert!(text(&refused.at("/error/message")).contains("cancel it"), "{}", refused.describe());
     for booked in [&alone, &by_guest] {
         assert_eq!(desk.guest.post(&booked.cancel).await.expect(200)["status"], "cancelled");
     }

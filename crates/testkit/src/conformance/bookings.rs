@@ -458,7 +458,7 @@ pub async fn bookings_of_several_pages_are_in_one_list(store: &StoreUnderTest) {
     let update = Change::UpdatePage { page: Box::new(deleted.clone()), seen: gone.version };
     scene.pages(vec![cancel, update]).await.unwrap();
     let page = BookingPage { bookings: 2, ..page };
-    let one = |page: &BookingPage, booking: usize, start: u32, gone_at: Option<Timestamp>| {
+    let one = |page: &BookingPage, booking: usize, start: i64, gone_at: Option<Timestamp>| {
         let booking = booked[booking].clone();
         let cancelled_by = gone_at.map(|_| CancelledBy::Guest);
         let booking = Booking { cancelled_by, cancelled_at: gone_at, ..booking };

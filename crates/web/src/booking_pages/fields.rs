@@ -239,7 +239,8 @@ impl BookingPageGiven {
     }
 
     pub(crate) fn host<'a>(&'a self, problems: &'a Problems) -> Field<'a> {
-        self.text("host_name", "Who receives the guests", HOST_NAME_MAX, problems)
+        let hint = Some("Guests see this name above the title, such as Grace Hopper, Example Ltd.");
+        Field { hint, ..self.text("host_name", "Who receives the guests", HOST_NAME_MAX, problems) }
     }
 
     pub(crate) fn slug<'a>(&'a self, is_new: bool, problems: &'a Problems) -> Field<'a> {

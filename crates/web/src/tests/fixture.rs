@@ -368,6 +368,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("past", Booking { state: BookingState::Past, ..booking }.html()),
         ("not found", Notice::NotFound.html(reader, None)),
         ("no booking", Notice::NoBooking.html(reader, None)),
+        ("not moved", Notice::NotMoved.html(reader, None)),
         ("closed", Notice::Closed.html(reader, Some(&path))),
         ("too many, minutes", Notice::TooMany { retry_after_seconds: 400 }.html(reader, None)),
         ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
