@@ -1,5 +1,7 @@
 //! The ports that only the application needs. The ports of a domain are in the `ports` module of its crate.
 
+mod names;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -27,6 +29,8 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 pub use kalends_feeds::write::Method as CalendarMethod;
+
+pub use self::names::{CalendarName, NAMES_MAX, Names, subscription_name};
 
 use crate::{ChangeSet, StoredAnswer};
 
@@ -253,6 +257,7 @@ all_of! {
         Metering,
         Readiness,
         HumanCalendars,
+        Names,
 }
 
 /// A human calendar that counts for one of our calendars or agents, as of its last read.

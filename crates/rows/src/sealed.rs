@@ -73,6 +73,12 @@ struct Read<'a> {
     metadata: &'a RawValue,
 }
 
+/// Only the title of the plain form.
+#[derive(Deserialize)]
+struct Titled {
+    title: String,
+}
+
 /// An attendee. Fields with their usual value are left out.
 #[derive(Serialize, Deserialize)]
 struct AttendeeContent<'a> {
@@ -139,6 +145,11 @@ impl EventContent {
             seat_changes: Some(event.seat_changes).filter(|changes| *changes != 0),
             metadata: event.metadata.as_map(),
         })
+    }
+
+    /// Reads only the title of the plain form.
+    pub fn title(plain: &[u8]) -> Result<String, serde_json::Error> {
+        serde_json::from_slice(plain).map(|Titled { title }| title)
     }
 
     /// Reads the plain form.
@@ -215,6 +226,7 @@ mod tests {
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");
+            assert_eq!(EventContent::title(plain.as_bytes()).unwrap(), title, "{plain}");
         }
     }
 

@@ -9,16 +9,19 @@ pub(crate) use kalends_rows::{
 
 type Key = Vec<u8>;
 
+pub(crate) type AgentNameRow = kalends_rows::AgentNameRow<Key>;
 pub(crate) type AgentRow = kalends_rows::AgentRow<Key>;
 pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
 pub(crate) type AuditRow = kalends_rows::AuditRow<Key>;
 pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
 pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;
 pub(crate) type BusySourceRow = kalends_rows::BusySourceRow<Key>;
+pub(crate) type CalendarNameRow = kalends_rows::CalendarNameRow<Key>;
 pub(crate) type CalendarRow = kalends_rows::CalendarRow<Key>;
 pub(crate) type ClaimRow = kalends_rows::ClaimRow<Key>;
 pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
+pub(crate) type ContentRow = kalends_rows::ContentRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i64>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;

@@ -51,6 +51,7 @@ pub mod limits;
 pub mod members;
 pub mod metering;
 pub mod moves;
+pub mod names;
 pub mod people;
 pub mod proposals;
 pub mod races;
@@ -278,6 +279,11 @@ macro_rules! conformance_cases {
                 old_moves_are_purged,
                 timers_move_with_their_events,
                 an_event_moves_to_one_calendar,
+            }
+            names {
+                names_are_read_by_identifier,
+                what_is_gone_has_no_name,
+                as_many_names_as_a_page_has_are_read,
             }
             commit {
                 the_store_is_ready,

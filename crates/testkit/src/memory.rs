@@ -20,6 +20,7 @@ mod inspect;
 mod instances;
 mod letters;
 mod metering;
+mod names;
 mod people;
 mod proposals;
 mod state;

@@ -20,6 +20,7 @@ mod filter;
 mod holds;
 mod human;
 mod instances;
+mod names;
 mod organizations;
 mod people;
 mod principals;

@@ -13,3 +13,8 @@ async fn fifty_series_take_as_many_statements_as_one() {
 async fn without_a_grant_human_calendars_are_not_read() {
     statements::without_a_grant_human_calendars_are_not_read(&empty_store().await).await;
 }
+
+#[tokio::test]
+async fn names_take_one_statement() {
+    statements::names_take_one_statement(&empty_store().await).await;
+}

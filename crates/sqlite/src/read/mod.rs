@@ -19,6 +19,7 @@ mod grants;
 mod holds;
 mod human;
 mod instances;
+mod names;
 mod organizations;
 mod people;
 mod principals;

@@ -15,6 +15,7 @@ use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 
 use super::{
     StoreUnderTest,
+    names::{Asked, Things},
     scene::{Scene, hours},
     series::moved,
 };
@@ -161,6 +162,23 @@ impl<'a> SceneService<'a> {
         assert_eq!(about, granted, "{question:?} {statements:#?}");
         (read["availability_state"].as_str().map(str::to_owned), statements.len())
     }
+}
+
+/// Names of one kind take one statement, however many there are, and none if nothing is asked.
+pub async fn names_take_one_statement(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (first, second) = (Things::of(&scene).await, Things::of(&scene).await);
+    let mut asked = first.asked;
+    // Opens the connections, so that this is not measured below.
+    asked.of(&scene, scene.org).await;
+    asked.agents.extend(second.asked.agents);
+    asked.events.extend(second.asked.events);
+    let (known, statements) = statements_of(asked.of(&scene, scene.org)).await;
+    assert_eq!((known.agents.len(), known.events.len()), (2, 2));
+    assert_eq!(statements.len(), 7, "one for each kind: {statements:?}");
+    let nothing = Asked::default();
+    let (_, statements) = statements_of(nothing.of(&scene, scene.org)).await;
+    assert!(statements.is_empty(), "{statements:?}");
 }
 
 /// Without a grant, no statement reads human calendars, for any question and whether or not the answer is cached. A

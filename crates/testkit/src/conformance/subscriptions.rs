@@ -42,7 +42,7 @@ impl Scene {
     }
 
     /// Stores a subscription of the calendar to a feed at that address.
-    async fn subscribed(&self, calendar: &Calendar, address: &str) -> Subscription {
+    pub(super) async fn subscribed(&self, calendar: &Calendar, address: &str) -> Subscription {
         let made = self.subscription(calendar, address);
         self.feed(vec![Change::CreateSubscription(Box::new(made.clone()))]).await.unwrap();
         made

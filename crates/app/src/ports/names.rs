@@ -1,0 +1,84 @@
+//! The names of things by their identifiers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use kalends_kernel::{
+    AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
+};
+use kalends_remote::RemoteUrl;
+use kalends_time::Zone;
+
+/// The most identifiers that one call of [`Names`] looks up: those of the longest page of a list.
+pub const NAMES_MAX: usize = 200;
+
+/// The name and the zone of a calendar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalendarName {
+    /// The name.
+    pub name: String,
+    /// The zone.
+    pub zone: Zone,
+}
+
+/// Reads the names of things of an organization by their identifiers, without the rest of each thing.
+///
+/// Each method takes one statement, and none if no identifier is given. It looks up the [`NAMES_MAX`] smallest
+/// identifiers. What does not exist, is not visible, or belongs to another organization is missing in the answer.
+#[async_trait]
+pub trait Names: Send + Sync {
+    /// The names of agents, also of decommissioned ones.
+    async fn names_of_agents(
+        &self,
+        org: OrgId,
+        agents: &BTreeSet<AgentId>,
+    ) -> Result<BTreeMap<AgentId, String>, StoreError>;
+
+    /// The names of visible calendars.
+    async fn names_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &BTreeSet<CalendarId>,
+    ) -> Result<BTreeMap<CalendarId, CalendarName>, StoreError>;
+
+    /// The titles of visible events. An event that replaces an occurrence has none here: its series names it.
+    async fn titles_of_events(
+        &self,
+        org: OrgId,
+        events: &BTreeSet<EventId>,
+    ) -> Result<BTreeMap<EventId, String>, StoreError>;
+
+    /// The titles of proposals, also of those that have ended.
+    async fn titles_of_proposals(
+        &self,
+        org: OrgId,
+        proposals: &BTreeSet<ProposalId>,
+    ) -> Result<BTreeMap<ProposalId, String>, StoreError>;
+
+    /// The titles of visible booking pages.
+    async fn titles_of_booking_pages(
+        &self,
+        org: OrgId,
+        pages: &BTreeSet<BookingPageId>,
+    ) -> Result<BTreeMap<BookingPageId, String>, StoreError>;
+
+    /// The hosts of webhook endpoints. The rest of an address may carry a secret.
+    async fn hosts_of_webhooks(
+        &self,
+        org: OrgId,
+        webhooks: &BTreeSet<WebhookId>,
+    ) -> Result<BTreeMap<WebhookId, String>, StoreError>;
+
+    /// The names of visible subscriptions, as [`subscription_name`] makes them.
+    async fn names_of_subscriptions(
+        &self,
+        org: OrgId,
+        subscriptions: &BTreeSet<SubscriptionId>,
+    ) -> Result<BTreeMap<SubscriptionId, String>, StoreError>;
+}
+
+/// The name of a subscription: its label, or else the host of its feed.
+pub fn subscription_name(label: Option<&str>, url: &RemoteUrl) -> String {
+    let (host, _) = url.destination();
+    label.unwrap_or(host).to_owned()
+}

@@ -1,0 +1,103 @@
+//! Rows that name something.
+
+use std::fmt::Display;
+
+use kalends_app::ports::{CalendarName, FieldCipher, Place, subscription_name};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, ProposalId, StoreError, SubscriptionId, WebhookId};
+
+use crate::{EventContent, Key, Located, places, row_id};
+
+columns! {
+    /// An agent with its name.
+    pub struct AgentNameRow<K> {
+        id: K,
+        name: String,
+    }
+}
+
+impl<K: Key> AgentNameRow<K> {
+    /// The agent with its name.
+    pub fn into_domain(self) -> Result<(AgentId, String), StoreError> {
+        Ok((AgentId::from_uuid(row_id("agents", "id", &self.id)?), self.name))
+    }
+}
+
+columns! {
+    /// A calendar with its name.
+    pub struct CalendarNameRow<K> {
+        id: K,
+        name: String,
+        timezone: String,
+    }
+}
+
+impl<K: Key> CalendarNameRow<K> {
+    /// The calendar with its name, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<(CalendarId, CalendarName), StoreError> {
+        let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Located { table: "calendars", id: &id };
+        Ok((id, CalendarName { zone: row.read("timezone", self.timezone.parse())?, name: self.name }))
+    }
+}
+
+columns! {
+    /// A thing with the sealed content that has its name.
+    pub struct ContentRow<K> {
+        id: K,
+        content: String,
+    }
+}
+
+impl<K: Key> ContentRow<K> {
+    /// The event with its title, or an error that names the corrupt column.
+    pub fn event(self, cipher: &dyn FieldCipher) -> Result<(EventId, String), StoreError> {
+        let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
+        let (row, plain) = self.open("events", id, places::event_content(id), cipher)?;
+        Ok((id, row.read("content", EventContent::title(&plain))?))
+    }
+
+    /// The proposal with its title, or an error that names the corrupt column.
+    pub fn proposal(self, cipher: &dyn FieldCipher) -> Result<(ProposalId, String), StoreError> {
+        let id = ProposalId::from_uuid(row_id("proposals", "id", &self.id)?);
+        let (row, plain) = self.open("proposals", id, places::proposal_content(id), cipher)?;
+        let (title, ..) = row.read("content", kalends_proposals::Confidential::read(&plain))?;
+        Ok((id, title))
+    }
+
+    /// The booking page with its title, or an error that names the corrupt column.
+    pub fn booking_page(self, cipher: &dyn FieldCipher) -> Result<(BookingPageId, String), StoreError> {
+        let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
+        let (row, plain) = self.open("booking_pages", id, places::booking_page_content(id), cipher)?;
+        Ok((id, row.read("content", kalends_bookings::Confidential::read(&plain))?.title))
+    }
+
+    /// The webhook endpoint with the host of its address, or an error that names the corrupt column.
+    pub fn webhook(self, cipher: &dyn FieldCipher) -> Result<(WebhookId, String), StoreError> {
+        let id = WebhookId::from_uuid(row_id("webhooks", "id", &self.id)?);
+        let (row, plain) = self.open("webhooks", id, places::webhook_content(id), cipher)?;
+        let content = row.read("content", kalends_notifications::Confidential::read(&plain))?;
+        let (host, _) = content.url.destination();
+        Ok((id, host.to_owned()))
+    }
+
+    /// The subscription with its name, or an error that names the corrupt column.
+    pub fn subscription(self, cipher: &dyn FieldCipher) -> Result<(SubscriptionId, String), StoreError> {
+        let id = SubscriptionId::from_uuid(row_id("ical_subscriptions", "id", &self.id)?);
+        let (row, plain) = self.open("ical_subscriptions", id, places::subscription_content(id), cipher)?;
+        let content = row.read("content", kalends_feeds::Confidential::read(&plain))?;
+        Ok((id, subscription_name(content.label.as_deref(), &content.url)))
+    }
+
+    /// The location of the row, for errors, and the plain form of its content.
+    fn open<I: Display>(
+        &self,
+        table: &'static str,
+        id: I,
+        place: Place,
+        cipher: &dyn FieldCipher,
+    ) -> Result<(Located<I>, Vec<u8>), StoreError> {
+        let row = Located { table, id };
+        let plain = row.open(place, &self.content, cipher)?;
+        Ok((row, plain))
+    }
+}

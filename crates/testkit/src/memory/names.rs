@@ -1,0 +1,94 @@
+//! The names of things by their identifiers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use kalends_app::ports::{CalendarName, NAMES_MAX, Names, subscription_name};
+use kalends_kernel::{
+    AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
+};
+
+use super::MemoryStore;
+
+/// The names of those of `ids` that have one.
+fn named<I: Ord + Copy, N>(ids: &BTreeSet<I>, name: impl Fn(I) -> Option<N>) -> Result<BTreeMap<I, N>, StoreError> {
+    Ok(ids.iter().take(NAMES_MAX).filter_map(|id| Some((*id, name(*id)?))).collect())
+}
+
+#[async_trait]
+impl Names for MemoryStore {
+    async fn names_of_agents(
+        &self,
+        org: OrgId,
+        agents: &BTreeSet<AgentId>,
+    ) -> Result<BTreeMap<AgentId, String>, StoreError> {
+        let state = self.state();
+        named(agents, |id| state.agents.get(&(org, id)).map(|agent| agent.name.clone()))
+    }
+
+    async fn names_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &BTreeSet<CalendarId>,
+    ) -> Result<BTreeMap<CalendarId, CalendarName>, StoreError> {
+        let state = self.state();
+        named(calendars, |id| {
+            state.calendar(org, id).map(|found| CalendarName { name: found.name.clone(), zone: found.zone })
+        })
+    }
+
+    async fn titles_of_events(
+        &self,
+        org: OrgId,
+        events: &BTreeSet<EventId>,
+    ) -> Result<BTreeMap<EventId, String>, StoreError> {
+        let state = self.state();
+        named(events, |id| {
+            let found = state.events.get(&(org, id))?;
+            let is_visible = found.deleted_at.is_none() && state.calendar(org, found.calendar).is_some();
+            (is_visible && found.occurrence().is_none()).then(|| found.title.clone())
+        })
+    }
+
+    async fn titles_of_proposals(
+        &self,
+        org: OrgId,
+        proposals: &BTreeSet<ProposalId>,
+    ) -> Result<BTreeMap<ProposalId, String>, StoreError> {
+        let state = self.state();
+        named(proposals, |id| state.proposals.get(&(org, id)).map(|found| found.title().to_owned()))
+    }
+
+    async fn titles_of_booking_pages(
+        &self,
+        org: OrgId,
+        pages: &BTreeSet<BookingPageId>,
+    ) -> Result<BTreeMap<BookingPageId, String>, StoreError> {
+        let state = self.state();
+        named(pages, |id| {
+            let found = state.visible_booking_pages(org).find(|page| page.id == id);
+            found.map(|page| page.title.clone())
+        })
+    }
+
+    async fn hosts_of_webhooks(
+        &self,
+        org: OrgId,
+        webhooks: &BTreeSet<WebhookId>,
+    ) -> Result<BTreeMap<WebhookId, String>, StoreError> {
+        let state = self.state();
+        named(webhooks, |id| state.webhooks.get(&(org, id)).map(|found| found.url.destination().0.to_owned()))
+    }
+
+    async fn names_of_subscriptions(
+        &self,
+        org: OrgId,
+        subscriptions: &BTreeSet<SubscriptionId>,
+    ) -> Result<BTreeMap<SubscriptionId, String>, StoreError> {
+        let state = self.state();
+        named(subscriptions, |id| {
+            let found = state.visible_subscriptions(org).find(|found| found.id == id);
+            found.map(|found| subscription_name(found.label.as_deref(), &found.url))
+        })
+    }
+}
