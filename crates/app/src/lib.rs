@@ -59,6 +59,7 @@ mod members;
 mod meter;
 mod metering;
 mod moves;
+mod names;
 mod nudges;
 mod oauth;
 pub mod operations;

@@ -30,7 +30,7 @@ use uuid::Uuid;
 
 pub use kalends_feeds::write::Method as CalendarMethod;
 
-pub use self::names::{CalendarName, NAMES_MAX, Names, subscription_name};
+pub use self::names::{AgentName, CalendarName, NAMES_MAX, Names, subscription_name};
 
 use crate::{ChangeSet, StoredAnswer};
 

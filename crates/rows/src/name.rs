@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use kalends_app::ports::{CalendarName, FieldCipher, Place, subscription_name};
+use kalends_app::ports::{AgentName, CalendarName, FieldCipher, Place, subscription_name};
+use kalends_calendars::AgentStatus;
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, ProposalId, StoreError, SubscriptionId, WebhookId};
 
 use crate::{EventContent, Key, Located, places, row_id};
@@ -12,13 +13,17 @@ columns! {
     pub struct AgentNameRow<K> {
         id: K,
         name: String,
+        status: String,
     }
 }
 
 impl<K: Key> AgentNameRow<K> {
-    /// The agent with its name.
-    pub fn into_domain(self) -> Result<(AgentId, String), StoreError> {
-        Ok((AgentId::from_uuid(row_id("agents", "id", &self.id)?), self.name))
+    /// The agent with its name, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<(AgentId, AgentName), StoreError> {
+        let id = AgentId::from_uuid(row_id("agents", "id", &self.id)?);
+        let row = Located { table: "agents", id: &id };
+        let status = row.named("status", &self.status, AgentStatus::from_name)?;
+        Ok((id, AgentName { name: self.name, status }))
     }
 }
 
@@ -26,6 +31,7 @@ columns! {
     /// A calendar with its name.
     pub struct CalendarNameRow<K> {
         id: K,
+        agent_id: Option<K>,
         name: String,
         timezone: String,
     }
@@ -36,7 +42,8 @@ impl<K: Key> CalendarNameRow<K> {
     pub fn into_domain(self) -> Result<(CalendarId, CalendarName), StoreError> {
         let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
         let row = Located { table: "calendars", id: &id };
-        Ok((id, CalendarName { zone: row.read("timezone", self.timezone.parse())?, name: self.name }))
+        let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?.map(AgentId::from_uuid);
+        Ok((id, CalendarName { agent, zone: row.read("timezone", self.timezone.parse())?, name: self.name }))
     }
 }
 

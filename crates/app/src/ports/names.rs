@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use kalends_calendars::AgentStatus;
 use kalends_kernel::{
     AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
 };
@@ -12,11 +13,22 @@ use kalends_time::Zone;
 /// The most identifiers that one call of [`Names`] looks up: those of the longest page of a list.
 pub const NAMES_MAX: usize = 200;
 
-/// The name and the zone of a calendar.
+/// The name of an agent, and whether the agent is in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentName {
+    /// The name.
+    pub name: String,
+    /// The status.
+    pub status: AgentStatus,
+}
+
+/// The name of a calendar, and what a list shows beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalendarName {
     /// The name.
     pub name: String,
+    /// The agent that owns it; `None` if the organization shares it.
+    pub agent: Option<AgentId>,
     /// The zone.
     pub zone: Zone,
 }
@@ -32,7 +44,7 @@ pub trait Names: Send + Sync {
         &self,
         org: OrgId,
         agents: &BTreeSet<AgentId>,
-    ) -> Result<BTreeMap<AgentId, String>, StoreError>;
+    ) -> Result<BTreeMap<AgentId, AgentName>, StoreError>;
 
     /// The names of visible calendars.
     async fn names_of_calendars(

@@ -8,8 +8,8 @@ use std::{
 use axum::{Router, response::Response, routing::get};
 use http::StatusCode;
 use kalends_accounts::{KeyLabel, KeyView, Principal};
-use kalends_app::{Actor, App, KeysInForce, Refusal, operations};
-use kalends_calendars::{Agent, AgentStatus, ports::AgentFilter};
+use kalends_app::{Actor, App, KeysInForce, Refusal, operations, ports::AgentName};
+use kalends_calendars::{AgentStatus, ports::AgentFilter};
 use kalends_kernel::{AgentId, FieldErrors, LIMIT_MAX, Page};
 use kalends_plans::Feature;
 use kalends_web::{
@@ -103,7 +103,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result
         may_create: may_create(caller),
         may_revoke: caller.may(&operations::DELETE_KEY),
         may_replace: of.is_none() && caller.may(&operations::REGENERATE_KEY),
-        keys: &all_shown(app, caller, keys, of.as_ref()).await?,
+        keys: &all_shown(app, caller, keys).await?,
         paging: &paging,
         own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
     };
@@ -114,37 +114,26 @@ fn own_facts(key: KeyView) -> KeyFacts {
     KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on }
 }
 
-/// The keys with the names of their agents and creators. `of` is the agent of all of them, if they have one agent.
-async fn all_shown(
-    app: &App,
-    caller: &Actor,
-    keys: Vec<KeyView>,
-    of: Option<&Agent>,
-) -> Result<Vec<KeyShown>, Refusal> {
+/// The keys of a page with the names of their agents and creators.
+async fn all_shown(app: &App, caller: &Actor, keys: Vec<KeyView>) -> Result<Vec<KeyShown>, Refusal> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let known = match of {
-        Some(agent) => vec![agent.clone()],
-        None => app.list_agents(caller, AgentFilter::default(), AGENTS_MAX).await?.data,
-    };
-    let mut agents: BTreeMap<_, _> = known.into_iter().map(|agent| (agent.id, agent)).collect();
-    let beyond: BTreeSet<_> = keys.iter().filter_map(|key| key.agent).filter(|id| !agents.contains_key(id)).collect();
-    for id in beyond {
-        agents.insert(id, app.agent(caller, &id.to_string()).await?);
-    }
+    let agents: BTreeSet<_> = keys.iter().filter_map(|key| key.agent).collect();
+    let agents = app.agent_names(caller, &agents).await?;
     let creators = creators(app, caller).await?;
     // Every agent was found. A key without one would not be in force.
     Ok(keys.into_iter().filter_map(|key| shown(&agents, &creators, key)).collect())
 }
 
-fn shown(agents: &BTreeMap<AgentId, Agent>, creators: &BTreeMap<String, String>, key: KeyView) -> Option<KeyShown> {
-    let agent = agents.get(&key.agent?)?;
+fn shown(agents: &BTreeMap<AgentId, AgentName>, creators: &BTreeMap<String, String>, key: KeyView) -> Option<KeyShown> {
+    let id = key.agent?;
+    let agent = agents.get(&id)?;
     let created_by = key.created_by.unwrap_or_default();
     Some(KeyShown {
         id: key.id.to_string(),
         label: key.label.map(|label| label.as_str().to_owned()).unwrap_or_default(),
-        agent: agent.id.to_string(),
+        agent: id.to_string(),
         agent_name: agent.name.clone(),
         is_paused: agent.status == AgentStatus::Paused,
         created_by: creators.get(&created_by).cloned().unwrap_or(created_by),

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal, operations};
-use kalends_calendars::ports::CalendarFilter;
 use kalends_feeds::{Subscription, SubscriptionStatus};
-use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Listed, Page};
+use kalends_kernel::{AgentId, LIMIT_MAX, Listed, Page};
 use kalends_time::Timestamp;
 use kalends_web::{
     Paging, Place, SubscriptionFilter, SubscriptionShown, SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown,
@@ -17,7 +16,6 @@ use serde::Deserialize;
 
 use super::{
     frame::{Asked, AskedOf, shell},
-    living::living_agents,
     places::SUBSCRIPTIONS,
     shown::{page, refused},
 };
@@ -105,42 +103,15 @@ pub(super) async fn statuses(
     Ok(filters)
 }
 
-/// The names of these agents. Of several, one that is not among the oldest ones is named by its identifier.
+/// The names of these agents. One that is not found is named by its identifier.
 pub(super) async fn agent_names(
     app: &App,
     caller: &Actor,
     agents: BTreeSet<AgentId>,
 ) -> Result<BTreeMap<AgentId, String>, Refusal> {
-    let mut names: BTreeMap<_, _> = agents.iter().map(|id| (*id, id.to_string())).collect();
-    let known = match agents.first() {
-        None => Vec::new(),
-        Some(one) if agents.len() == 1 => vec![app.agent(caller, &one.to_string()).await?],
-        // To read each of the others would be too many reads.
-        Some(_) => living_agents(app, caller).await?.data,
-    };
-    names.extend(known.into_iter().map(|agent| (agent.id, agent.name)));
-    Ok(names)
-}
-
-/// The names of these calendars. A calendar that was deleted in the meantime has none.
-async fn calendar_names(
-    app: &App,
-    caller: &Actor,
-    calendars: BTreeSet<CalendarId>,
-) -> Result<BTreeMap<CalendarId, String>, Refusal> {
-    let mut names = BTreeMap::new();
-    if calendars.len() > 1 {
-        let known = app.list_calendars(caller, CalendarFilter::OfAgents, MOST).await?.data;
-        names.extend(known.into_iter().map(|calendar| (calendar.id, calendar.name)));
-    }
-    for id in calendars.into_iter().filter(|id| !names.contains_key(id)).collect::<Vec<_>>() {
-        match app.calendar(caller, &id.to_string()).await {
-            Ok(calendar) => names.insert(id, calendar.name),
-            Err(Refusal::NotFound { .. }) => None,
-            Err(refusal) => return Err(refusal),
-        };
-    }
-    Ok(names)
+    let known = app.agent_names(caller, &agents).await?;
+    let name = |id: &AgentId| known.get(id).map_or_else(|| id.to_string(), |agent| agent.name.clone());
+    Ok(agents.iter().map(|id| (*id, name(id))).collect())
 }
 
 /// The subscriptions with the names of their agents and calendars.
@@ -152,11 +123,12 @@ pub(super) async fn all_shown(
     let agents = subscriptions.iter().map(|subscription| subscription.agent).collect();
     let agents = agent_names(app, caller, agents).await?;
     let calendars = subscriptions.iter().map(|subscription| subscription.calendar).collect();
-    let calendars = calendar_names(app, caller, calendars).await?;
+    let calendars = app.calendar_names(caller, &calendars).await?;
     let now = app.now();
     let shown = |subscription: &Subscription| {
         let agent = agents.get(&subscription.agent).cloned().unwrap_or_default();
-        shown(subscription, (agent, calendars.get(&subscription.calendar).cloned()), now)
+        let calendar = calendars.get(&subscription.calendar).map(|calendar| calendar.name.clone());
+        shown(subscription, (agent, calendar), now)
     };
     Ok(subscriptions.iter().map(shown).collect())
 }

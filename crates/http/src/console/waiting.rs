@@ -7,7 +7,7 @@ use std::{
 
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
-use kalends_app::{Actor, App, OwnInvitation, Refusal, operations};
+use kalends_app::{Actor, App, OwnInvitation, Refusal, operations, ports::AgentName};
 use kalends_calendars::{
     Calendar, Event, EventStatus,
     ports::{CalendarFilter, EventFilter, StatusAt},
@@ -162,11 +162,12 @@ async fn proposals(app: &App, caller: &Actor, page: Page) -> Result<(Vec<Proposa
 }
 
 /// A proposal as an entry of a list, given the names of agents.
-pub(super) fn waiting_proposal(proposal: &Proposal, names: &BTreeMap<AgentId, String>) -> ProposalWaiting {
+pub(super) fn waiting_proposal(proposal: &Proposal, names: &BTreeMap<AgentId, AgentName>) -> ProposalWaiting {
+    let organizer = names.get(&proposal.organizer());
     ProposalWaiting {
         id: proposal.id().to_string(),
         title: proposal.title().to_owned(),
-        organizer: names.get(&proposal.organizer()).cloned().unwrap_or_else(|| proposal.organizer().to_string()),
+        organizer: organizer.map_or_else(|| proposal.organizer().to_string(), |agent| agent.name.clone()),
         expires_at: proposal.expires_at(),
         answered: proposal.responses().len(),
         participants: proposal.participants().len(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_app::ports::{CalendarName, NAMES_MAX, Names};
+use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX, Names};
 use kalends_kernel::{
     AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
 };
@@ -25,11 +25,11 @@ impl Names for PostgresStore {
         &self,
         org: OrgId,
         agents: &BTreeSet<AgentId>,
-    ) -> Result<BTreeMap<AgentId, String>, StoreError> {
+    ) -> Result<BTreeMap<AgentId, AgentName>, StoreError> {
         let Some(ids) = parameter(agents.iter().map(|id| id.uuid())) else { return Ok(BTreeMap::new()) };
         let rows = sqlx::query_as!(
             AgentNameRow,
-            "SELECT id, name FROM agents WHERE org_id = $1 AND id = ANY($2)",
+            "SELECT id, name, status FROM agents WHERE org_id = $1 AND id = ANY($2)",
             org.uuid(),
             &ids,
         );
@@ -45,7 +45,7 @@ impl Names for PostgresStore {
         let Some(ids) = parameter(calendars.iter().map(|id| id.uuid())) else { return Ok(BTreeMap::new()) };
         let rows = sqlx::query_as!(
             CalendarNameRow,
-            "SELECT c.id, c.name, c.timezone
+            "SELECT c.id, c.agent_id, c.name, c.timezone
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = ANY($2) AND c.deleted_at IS NULL

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_app::ports::{CalendarName, NAMES_MAX, Names};
+use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX, Names};
 use kalends_kernel::{
     AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
 };
@@ -28,12 +28,12 @@ impl Names for SqliteStore {
         &self,
         org: OrgId,
         agents: &BTreeSet<AgentId>,
-    ) -> Result<BTreeMap<AgentId, String>, StoreError> {
+    ) -> Result<BTreeMap<AgentId, AgentName>, StoreError> {
         let Some(ids) = parameter(agents.iter().map(|id| id.uuid()))? else { return Ok(BTreeMap::new()) };
         let org_id = org.uuid();
         let rows = sqlx::query_as!(
             AgentNameRow,
-            "select a.id, a.name
+            "select a.id, a.name, a.status
              from json_each(?2) asked cross join agents a on a.org_id = ?1 and a.id = unhex(asked.value)",
             org_id,
             ids
@@ -53,7 +53,7 @@ impl Names for SqliteStore {
         let org_id = org.uuid();
         let rows = sqlx::query_as!(
             CalendarNameRow,
-            "select c.id, c.name, c.timezone
+            "select c.id, c.agent_id, c.name, c.timezone
              from json_each(?2) asked
                 cross join calendars c on c.org_id = ?1 and c.id = unhex(asked.value)
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_app::ports::{CalendarName, NAMES_MAX};
+use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX};
 use kalends_calendars::{Agent, Calendar, Event};
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, SubscriptionId, WebhookId};
 use kalends_proposals::Change as ProposalChange;
@@ -15,6 +15,10 @@ use super::{
     series::moved,
 };
 use crate::fixtures::Compose;
+
+fn name_of(agent: &Agent) -> AgentName {
+    AgentName { name: agent.name.clone(), status: agent.status }
+}
 
 /// Identifiers of each kind.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +35,7 @@ pub(super) struct Asked {
 /// The names of each kind.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Known {
-    pub(super) agents: BTreeMap<AgentId, String>,
+    pub(super) agents: BTreeMap<AgentId, AgentName>,
     calendars: BTreeMap<CalendarId, CalendarName>,
     pub(super) events: BTreeMap<EventId, String>,
     proposals: BTreeMap<ProposalId, String>,
@@ -82,8 +86,9 @@ impl Things {
         let page = scene.page_of(&calendar).await;
         let labelled = scene.subscribed(&calendar, "https://feeds.example.com/a?token=secret").await;
         let known = Known {
-            agents: [(agent.id, agent.name.clone())].into(),
-            calendars: [(calendar.id, CalendarName { name: calendar.name.clone(), zone })].into(),
+            agents: [(agent.id, name_of(&agent))].into(),
+            calendars: [(calendar.id, CalendarName { name: calendar.name.clone(), agent: Some(agent.id), zone })]
+                .into(),
             events: [(event.id, event.title.clone())].into(),
             proposals: [(proposal.id(), proposal.title().to_owned())].into(),
             pages: [(page.id, page.title.clone())].into(),
@@ -125,7 +130,7 @@ pub async fn names_are_read_by_identifier(store: &StoreUnderTest) {
 /// and a proposal keeps its title.
 pub async fn what_is_gone_has_no_name(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
-    let Things { agent, calendar, event, asked, known } = Things::of(&scene).await;
+    let Things { calendar, event, asked, known, .. } = Things::of(&scene).await;
     let deleted = event.deleted(scene.make.tick()).unwrap();
     scene.commit(scene.changes().update(&deleted, event.version)).await;
     let left = asked.of(&scene, scene.org).await;
@@ -136,7 +141,8 @@ pub async fn what_is_gone_has_no_name(store: &StoreUnderTest) {
     let (_, replaced) = moved(&scene, &series, series.times.span.start(), hours(3, 4)).await;
     let both: BTreeSet<EventId> = [series.id, replaced.id].into();
     let titles = scene.store.titles_of_events(scene.org, &both).await.unwrap();
-    assert_eq!(titles, [(series.id, series.title.clone())].into(), "an occurrence has the title of its series");
+    let own: BTreeMap<_, _> = [(series.id, series.title.clone())].into();
+    assert_eq!(titles, own, "an occurrence has the title of its series");
 
     let hidden = |left: Known| Known {
         agents: left.agents,
@@ -144,14 +150,15 @@ pub async fn what_is_gone_has_no_name(store: &StoreUnderTest) {
         webhooks: left.webhooks,
         ..Known::default()
     };
+    let shared = scene.shared_calendar().await;
+    let named = scene.store.names_of_calendars(scene.org, &[shared.id].into()).await.unwrap();
+    assert_eq!(named[&shared.id].agent, None);
     let second = Things::of(&scene).await;
     scene.delete(&calendar).await;
     assert_eq!(asked.of(&scene, scene.org).await, hidden(left));
-    scene.decommission(&second.agent).await;
-    assert_eq!(second.asked.of(&scene, scene.org).await, hidden(second.known));
-    scene.decommission(&agent).await;
-    let names = scene.store.names_of_agents(scene.org, &asked.agents).await.unwrap();
-    assert_eq!(names, [(agent.id, agent.name)].into());
+    let gone = scene.decommission(&second.agent).await;
+    let agents = [(gone.id, name_of(&gone))].into();
+    assert_eq!(second.asked.of(&scene, scene.org).await, Known { agents, ..hidden(second.known) });
 }
 
 /// As many names as a page has are read at once. Further identifiers are ignored.
@@ -162,7 +169,7 @@ pub async fn as_many_names_as_a_page_has_are_read(store: &StoreUnderTest) {
     for number in 0..=NAMES_MAX {
         let agent = Agent { name: format!("Agent {number}"), ..scene.make.agent(scene.org) };
         changes = changes.create(&agent);
-        made.insert(agent.id, agent.name);
+        made.insert(agent.id, name_of(&agent));
     }
     scene.commit(changes).await;
     let named = |ids: BTreeSet<AgentId>| {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_app::ports::{CalendarName, NAMES_MAX, Names, subscription_name};
+use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX, Names, subscription_name};
 use kalends_kernel::{
     AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
 };
@@ -21,9 +21,11 @@ impl Names for MemoryStore {
         &self,
         org: OrgId,
         agents: &BTreeSet<AgentId>,
-    ) -> Result<BTreeMap<AgentId, String>, StoreError> {
+    ) -> Result<BTreeMap<AgentId, AgentName>, StoreError> {
         let state = self.state();
-        named(agents, |id| state.agents.get(&(org, id)).map(|agent| agent.name.clone()))
+        named(agents, |id| {
+            state.agents.get(&(org, id)).map(|agent| AgentName { name: agent.name.clone(), status: agent.status })
+        })
     }
 
     async fn names_of_calendars(
@@ -33,7 +35,8 @@ impl Names for MemoryStore {
     ) -> Result<BTreeMap<CalendarId, CalendarName>, StoreError> {
         let state = self.state();
         named(calendars, |id| {
-            state.calendar(org, id).map(|found| CalendarName { name: found.name.clone(), zone: found.zone })
+            let found = state.calendar(org, id)?;
+            Some(CalendarName { name: found.name.clone(), agent: found.agent, zone: found.zone })
         })
     }
 

@@ -1,11 +1,14 @@
 //! Those whose slots can be tested, and those who are chosen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use kalends_app::{Actor, App, Refusal};
-use kalends_calendars::ports::CalendarFilter;
-use kalends_kernel::{AgentId, FieldError, LIMIT_MAX, Page};
+use kalends_app::{
+    Actor, App, Missing, Refusal,
+    ports::{AgentName, CalendarName},
+};
+use kalends_calendars::{AgentError, AgentStatus, ports::CalendarFilter};
+use kalends_kernel::{AgentId, CalendarId, FieldError, LIMIT_MAX, Page};
 use kalends_time::{Span, Timestamp, Zone};
 use kalends_web::{CHOSEN_MAX, Candidate};
 use kalends_wire::{ExplainOf, SlotsRequest};
@@ -45,19 +48,28 @@ pub(super) async fn chosen(app: &App, caller: &Actor, asked: &Fields) -> Result<
             return Err(FieldError::new("who", format!("must be at most {CHOSEN_MAX} agents and calendars")).into());
         }
     }
-    let mut chosen = Vec::with_capacity(ids.len());
-    for id in ids {
-        chosen.push(if id.starts_with("agt_") {
-            let agent = app.agent(caller, id).await?;
-            agent.living()?;
-            Chosen { of: ExplainOf::Agent(id.to_owned()), name: agent.name, agent: Some(agent.id), zone: None }
-        } else {
-            let calendar = app.calendar(caller, id).await?;
-            let (of, zone) = (ExplainOf::Calendar(id.to_owned()), Some(calendar.zone));
-            Chosen { of, name: calendar.name, agent: calendar.agent, zone }
-        });
+    let agents = app.agent_names(caller, &ids.iter().filter_map(|id| id.parse().ok()).collect()).await?;
+    let calendars = app.calendar_names(caller, &ids.iter().filter_map(|id| id.parse().ok()).collect()).await?;
+    let one =
+        |id: &&str| if id.starts_with("agt_") { chosen_agent(id, &agents) } else { chosen_calendar(id, &calendars) };
+    ids.iter().map(one).collect()
+}
+
+fn chosen_agent(text: &str, names: &BTreeMap<AgentId, AgentName>) -> Result<Chosen, Refusal> {
+    let id: Option<AgentId> = text.parse().ok();
+    let (id, agent) =
+        id.and_then(|id| Some((id, names.get(&id)?))).ok_or_else(|| Refusal::missing(Missing::Agent, text))?;
+    if agent.status == AgentStatus::Decommissioned {
+        return Err(AgentError::Decommissioned(id).into());
     }
-    Ok(chosen)
+    Ok(Chosen { of: ExplainOf::Agent(text.to_owned()), name: agent.name.clone(), agent: Some(id), zone: None })
+}
+
+fn chosen_calendar(text: &str, names: &BTreeMap<CalendarId, CalendarName>) -> Result<Chosen, Refusal> {
+    let id: Option<CalendarId> = text.parse().ok();
+    let calendar = id.and_then(|id| names.get(&id)).ok_or_else(|| Refusal::missing(Missing::Calendar, text))?;
+    let (of, zone) = (ExplainOf::Calendar(text.to_owned()), Some(calendar.zone));
+    Ok(Chosen { of, name: calendar.name.clone(), agent: calendar.agent, zone })
 }
 
 /// The zone of the first calendar of those who are chosen: that of its rules, if it has any.

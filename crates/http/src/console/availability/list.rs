@@ -1,10 +1,10 @@
 //! The list of calendars, each with its rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::{Actor, App, Missing, Refusal};
+use kalends_app::{Actor, App, Missing, Refusal, ports::AgentName};
 use kalends_calendars::{Calendar, ports::CalendarFilter};
 use kalends_kernel::AgentId;
 use kalends_web::{AvailabilityList, Paging, Place, RuledCalendar};
@@ -27,10 +27,12 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
     let asked = Asked::of(asked);
     let listed = app.list_calendars(&caller.0, CalendarFilter::All, asked.page()).await?;
     let paging = Paging { path: AVAILABILITY.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
-    let (mut names, mut calendars) = (BTreeMap::new(), Vec::with_capacity(listed.data.len()));
+    let agents: BTreeSet<_> = listed.data.iter().filter_map(|calendar| calendar.agent).collect();
+    let names = app.agent_names(&caller.0, &agents).await?;
+    let mut calendars = Vec::with_capacity(listed.data.len());
     // The rules are read one after the other, those of one page at most.
     for calendar in listed.data {
-        calendars.push(ruled(&app, &caller.0, calendar, &mut names).await?);
+        calendars.push(ruled(&app, &caller.0, calendar, &names).await?);
     }
     let list = AvailabilityList {
         shell: &shell(&app, &caller.0, Place::Availability).await?,
@@ -40,12 +42,12 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
     Ok(page(StatusCode::OK, list.html()))
 }
 
-/// A calendar with its rules. `names` are those of the agents that are known already.
+/// A calendar with its rules, given the names of agents.
 async fn ruled(
     app: &App,
     caller: &Actor,
     calendar: Calendar,
-    names: &mut BTreeMap<AgentId, String>,
+    names: &BTreeMap<AgentId, AgentName>,
 ) -> Result<RuledCalendar, Refusal> {
     let id = calendar.id.to_string();
     let rules = match rules_of(app, caller, &id).await {
@@ -53,20 +55,10 @@ async fn ruled(
         Err(Refusal::NotFound { missing: Missing::Calendar, .. }) => None,
         found => found?.map(shown),
     };
-    let agent = match calendar.agent {
-        None => None,
-        Some(agent) => {
-            let id = agent.to_string();
-            let name = match names.get(&agent) {
-                Some(name) => name.clone(),
-                None => {
-                    let name = app.agent(caller, &id).await?.name;
-                    names.insert(agent, name.clone());
-                    name
-                }
-            };
-            Some((id, name))
-        }
-    };
+    let agent = calendar.agent.map(|agent| {
+        let id = agent.to_string();
+        let name = names.get(&agent).map_or_else(|| id.clone(), |agent| agent.name.clone());
+        (id, name)
+    });
     Ok(RuledCalendar { id, name: calendar.name, agent, zone: calendar.zone, rules })
 }

@@ -160,16 +160,9 @@ async fn edit(app: &App, caller: &Actor, id: &str, sent: Option<Sent<'_>>) -> Re
     let own = name(app, caller, saved.calendar, &listed.data).await?;
     let team: Vec<String> = saved.calendars().skip(1).map(|other| other.to_string()).collect();
     // The calendars of the team can be chosen, whatever their age. Those that were deleted take no part.
-    for other in saved.calendars().skip(1) {
-        let id = other.to_string();
-        if options.iter().all(|(known, _)| *known != id) {
-            match app.calendar(caller, &id).await {
-                Ok(calendar) => options.push((id, calendar.name)),
-                Err(Refusal::NotFound { .. }) => {}
-                Err(refusal) => return Err(refusal),
-            }
-        }
-    }
+    let beyond = saved.calendars().skip(1).filter(|other| listed.data.iter().all(|known| known.id != *other));
+    let beyond = app.calendar_names(caller, &beyond.collect()).await?;
+    options.extend(beyond.into_iter().map(|(id, calendar)| (id.to_string(), calendar.name)));
     // A browser sends the calendars as the form lists them. So those of the team come first, in their order.
     options.sort_by_key(|(id, _)| team.iter().position(|other| other == id).unwrap_or(team.len()));
     let others: Vec<String> = options.iter().map(|(id, _)| id.clone()).filter(|id| team.contains(id)).collect();

@@ -41,10 +41,12 @@ pub(super) async fn shown(
     page: &BookingPage,
     (most, known): (usize, &[Calendar]),
 ) -> Result<BookingPageShown, Refusal> {
-    let mut names = Vec::new();
-    for calendar in page.calendars().take(most) {
-        names.push(name(app, caller, calendar, known).await?);
-    }
+    let of_known =
+        |id: CalendarId| known.iter().find(|calendar| calendar.id == id).map(|calendar| calendar.name.clone());
+    let unknown = page.calendars().take(most).filter(|id| of_known(*id).is_none()).collect();
+    let read = app.calendar_names(caller, &unknown).await?;
+    let name_of = |id: CalendarId| of_known(id).or_else(|| read.get(&id).map(|calendar| calendar.name.clone()));
+    let names = page.calendars().take(most).map(|id| name_of(id).unwrap_or_else(|| DELETED.to_owned())).collect();
     let slug = page.slug.reveal();
     let missing = || Refusal::missing(Missing::BookingPage, &page.id.to_string());
     Ok(BookingPageShown {

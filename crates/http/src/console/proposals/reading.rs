@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_app::{Actor, App, Refusal};
+use kalends_app::{Actor, App, Refusal, ports::CalendarName};
 use kalends_calendars::Calendar;
 use kalends_kernel::{AgentId, CalendarId, Page, SlotId};
 use kalends_proposals::{
@@ -27,7 +27,7 @@ const OFFERED: Page = Page { limit: 10, offset: 0 };
 pub(super) struct Read {
     agents: BTreeMap<AgentId, String>,
     /// Those that are not deleted.
-    calendars: BTreeMap<CalendarId, Calendar>,
+    calendars: BTreeMap<CalendarId, CalendarName>,
 }
 
 impl Read {
@@ -38,18 +38,9 @@ impl Read {
         let offered = proposal.slots().iter().filter_map(Slot::calendar);
         let answered = proposal.responses().iter().filter_map(Response::calendar);
         let named: BTreeSet<CalendarId> = offered.chain(answered).chain([proposal.calendar()]).collect();
-        let mut calendars = BTreeMap::new();
-        for id in named {
-            match app.calendar(caller, &id.to_string()).await {
-                Ok(calendar) => {
-                    calendars.insert(id, calendar);
-                }
-                // It is deleted.
-                Err(Refusal::NotFound { .. }) => {}
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        Ok(Self { agents: distinct(app.agent_names(caller, &agents).await?), calendars })
+        let calendars = app.calendar_names(caller, &named).await?;
+        let agents = app.agent_names(caller, &agents).await?.into_iter().map(|(id, agent)| (id, agent.name)).collect();
+        Ok(Self { agents: distinct(agents), calendars })
     }
 
     fn name(&self, agent: AgentId) -> String {
