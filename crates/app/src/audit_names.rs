@@ -1,14 +1,20 @@
 //! Names for what the audit log identifies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+    str::FromStr,
+};
 
 use kalends_accounts::{Allowance, KeyView, Principal};
-use kalends_calendars::{Agent, ports::AgentFilter};
+use kalends_calendars::{Occurrence, ports::AgentFilter};
 use kalends_kernel::{AgentId, KeyId, LIMIT_MAX, Page, UserId};
+use kalends_plans::Feature;
+use kalends_wire::AuditEntry;
 
-use crate::{Actor, App, Refusal};
+use crate::{Actor, App, Refusal, operations};
 
-/// The names of an organization's agents, keys and members.
+/// The names of an organization's agents, keys and members, and of what entries of the audit log are about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditNames {
     /// Agents with their names: the 200 oldest, and those that were asked for.
@@ -18,13 +24,26 @@ pub struct AuditNames {
     members: Vec<(UserId, String)>,
     /// The addresses of the members by the first characters of their identifiers.
     emails: BTreeMap<String, String>,
+    /// The names of other things by their identifiers.
+    things: BTreeMap<String, String>,
 }
 
 impl AuditNames {
     /// The names of these agents, keys and members. Members have their addresses.
     pub fn new(agents: Vec<(AgentId, String)>, keys: Vec<KeyView>, members: Vec<(UserId, String)>) -> Self {
         let emails = members.iter().map(|(user, email)| (Principal::user_prefix(*user), email.clone())).collect();
-        Self { agents, keys, members, emails }
+        Self { agents, keys, members, emails, things: BTreeMap::new() }
+    }
+
+    /// Adds the names of other things, each with its identifier.
+    pub fn add<I: Display>(&mut self, things: impl IntoIterator<Item = (I, String)>) {
+        self.things.extend(things.into_iter().map(|(id, name)| (id.to_string(), name)));
+    }
+
+    /// The name of the event, calendar, proposal, booking page, webhook endpoint or subscription with this identifier,
+    /// if it exists and the caller may read it.
+    pub fn thing(&self, id: &str) -> Option<&str> {
+        self.things.get(id).map(String::as_str)
     }
 
     /// The members with their addresses, the longest member first.
@@ -59,27 +78,56 @@ impl AuditNames {
 }
 
 impl App {
-    /// The names for the organization's audit log. `agents` are looked up if they are not among the oldest.
+    /// The names for these entries of the organization's audit log, and of the agent that is `chosen`. The names of
+    /// each kind of thing take one statement.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
-    pub async fn audit_names(&self, actor: &Actor, agents: &[AgentId]) -> Result<AuditNames, Refusal> {
+    pub async fn audit_names(
+        &self,
+        actor: &Actor,
+        entries: &[AuditEntry],
+        chosen: Option<AgentId>,
+    ) -> Result<AuditNames, Refusal> {
         let mut names = self.audit_members(actor).await?;
         let (store, org) = (&self.parts.store, actor.org());
         let oldest = store.list_agents(org, AgentFilter::default(), Page { limit: LIMIT_MAX, offset: 0 }).await?;
-        let named = |agent: Agent| (agent.id, agent.name);
-        names.agents = oldest.data.into_iter().map(named).collect();
+        names.agents = oldest.data.into_iter().map(|agent| (agent.id, agent.name)).collect();
         names.keys = store.keys_in_force(org).await?;
-        // Many entries are about the same agent.
-        let asked: BTreeSet<_> = agents.iter().copied().collect();
-        for agent in asked {
-            if names.agent(agent).is_none()
-                && let Some(found) = store.find_agent(org, agent).await?
-            {
-                names.agents.push(named(found));
-            }
-        }
+        let of_key = |entry: &AuditEntry| names.key_of(entry.actor_key_prefix.as_deref()?)?.agent;
+        let concerned = entries.iter().flat_map(|entry| [entry.agent_id, of_key(entry)]).flatten();
+        let asked = concerned.chain(resources(entries)).chain(chosen);
+        let asked: BTreeSet<AgentId> = asked.filter(|agent| names.agent(*agent).is_none()).collect();
+        let found = store.names_of_agents(org, &asked).await?;
+        names.agents.extend(found.into_iter().map(|(id, agent)| (id, agent.name)));
+        self.name_things(actor, entries, &mut names).await?;
         Ok(names)
+    }
+
+    /// Adds the names of what the entries are about, as far as the caller may read it.
+    async fn name_things(&self, actor: &Actor, entries: &[AuditEntry], names: &mut AuditNames) -> Result<(), Refusal> {
+        let (store, org) = (&self.parts.store, actor.org());
+        if actor.may(&operations::GET_CALENDAR) {
+            let calendars = store.names_of_calendars(org, &resources(entries).collect()).await?;
+            names.add(calendars.into_iter().map(|(id, calendar)| (id, calendar.name)));
+        }
+        if actor.may(&operations::GET_EVENT) {
+            let series = resources(entries).map(|occurrence: Occurrence| occurrence.series);
+            names.add(store.titles_of_events(org, &resources(entries).chain(series).collect()).await?);
+        }
+        if actor.may(&operations::GET_PROPOSAL) && actor.needs(Feature::Scheduling).is_ok() {
+            names.add(store.titles_of_proposals(org, &resources(entries).collect()).await?);
+        }
+        if actor.may(&operations::GET_BOOKING_PAGE) {
+            names.add(store.titles_of_booking_pages(org, &resources(entries).collect()).await?);
+        }
+        if actor.may(&operations::GET_WEBHOOK) {
+            names.add(store.hosts_of_webhooks(org, &resources(entries).collect()).await?);
+        }
+        if actor.may(&operations::GET_SUBSCRIPTION) {
+            names.add(store.names_of_subscriptions(org, &resources(entries).collect()).await?);
+        }
+        Ok(())
     }
 
     /// Takes one of the files of the audit log that the organization may have in an hour.
@@ -100,6 +148,11 @@ impl App {
         let members = members.into_iter().map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect();
         Ok(AuditNames::new(Vec::new(), Vec::new(), members))
     }
+}
+
+/// The changed resources of one kind.
+fn resources<I: FromStr>(entries: &[AuditEntry]) -> impl Iterator<Item = I> {
+    entries.iter().filter_map(|entry| entry.resource.parse().ok())
 }
 
 #[cfg(test)]

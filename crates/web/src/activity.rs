@@ -3,16 +3,16 @@
 use std::fmt;
 
 use askama::Template;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp, Zone};
 
 use crate::{
     english::in_english,
     field::{Choice, Field, Select},
-    link::with,
+    link::{Href, with},
     numbers::grouped,
     problems::Problems,
     shell::Shell,
-    time::in_utc,
+    time::date_text,
 };
 
 /// The path of the page.
@@ -72,11 +72,33 @@ pub struct ActivityChoices<'a> {
     pub actions: &'a [Choice<'a>],
 }
 
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActivityPart {
+    /// The text.
+    pub text: String,
+    /// The identifier of what the text names; empty if the text is not a name.
+    pub id: String,
+    /// The page of what the text names, if the user may open it.
+    pub page: Option<Href>,
+}
+
+impl ActivityPart {
+    /// A part that names nothing.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), id: String::new(), page: None }
+    }
+
+    fn link(&self) -> Option<&Href> {
+        self.page.as_ref()
+    }
+}
+
 /// An entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityEntry {
-    /// What happened, as a sentence.
-    pub sentence: String,
+    /// What happened, as a sentence in parts.
+    pub sentence: Vec<ActivityPart>,
     /// Why it was refused, as a sentence; `None` if it was done.
     pub refused: Option<String>,
     /// When it happened.
@@ -98,8 +120,14 @@ pub struct ActivityEntry {
 }
 
 impl ActivityEntry {
+    fn date(&self) -> CivilDate {
+        Zone::UTC.to_civil(self.at).date
+    }
+
+    /// The time of day in UTC.
     fn time(&self) -> String {
-        in_utc(self.at)
+        let (hour, minute, _) = Zone::UTC.to_civil(self.at).time.hour_minute_second();
+        format!("{hour:02}:{minute:02}")
     }
 
     fn reason(&self) -> Option<&str> {
@@ -138,6 +166,33 @@ pub struct ActivityLog<'a> {
     pub next: Option<&'a str>,
     /// The number of days for which the plan keeps entries; `None` means forever.
     pub retention_days: Option<u32>,
+    /// The current time.
+    pub now: Timestamp,
+}
+
+/// The entries of one day in UTC.
+struct Day<'a> {
+    title: String,
+    entries: &'a [ActivityEntry],
+}
+
+impl<'a> ActivityLog<'a> {
+    /// The entries by day.
+    fn days(&self) -> impl Iterator<Item = Day<'a>> {
+        let today = Zone::UTC.to_civil(self.now).date;
+        let days = self.entries.chunk_by(|one, other| one.date() == other.date());
+        days.filter_map(move |entries| Some(Day { title: title_of(entries.first()?.date(), today), entries }))
+    }
+}
+
+/// The heading of a day, such as `Yesterday, 28 Nov 2026`.
+fn title_of(date: CivilDate, today: CivilDate) -> String {
+    let text = date_text(date);
+    match today.as_days() - date.as_days() {
+        0 => format!("Today, {text}"),
+        1 => format!("Yesterday, {text}"),
+        _ => text,
+    }
 }
 
 /// The audit log in sentences.
@@ -213,3 +268,18 @@ impl Activity<'_> {
 }
 
 in_english!(Activity<'_>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_a_heading() {
+        let date = |text: &str| -> CivilDate { text.parse().unwrap() };
+        let title = |day: &str| title_of(date(day), date("2026-03-01"));
+        assert_eq!(title("2026-03-01"), "Today, 1 Mar 2026");
+        assert_eq!(title("2026-02-28"), "Yesterday, 28 Feb 2026");
+        assert_eq!(title("2026-02-27"), "27 Feb 2026");
+        assert_eq!(title("2026-03-02"), "2 Mar 2026", "the clock of another server may be ahead");
+    }
+}

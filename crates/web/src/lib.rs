@@ -81,6 +81,7 @@ mod tests;
 
 pub use activity::{
     ACTIVITY_FIELDS, ACTIVITY_FILE_MAX, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog,
+    ActivityPart,
 };
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
 pub use availability::{

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     console::Human,
-    fixtures::{agent, wait_until},
+    fixtures::{agent, agent_with_calendar, event_body, wait_until},
     front::http,
     members::member,
     on_both,
@@ -36,6 +36,13 @@ async fn signed_in<'a>(server: &'a Server, email: &str, org: &str) -> Pages<'a> 
 /// The number of entries on a page.
 fn entries(page: &Seen) -> usize {
     page.text.matches("<summary>").count()
+}
+
+/// The sentences of a page, without the links in them.
+fn sentences(page: &Seen) -> Vec<String> {
+    let lines = page.text.split("<p>").skip(1).filter_map(|line| line.split_once("</p>"));
+    let words = |line: &str| line.split('<').map(|part| part.rsplit('>').next().unwrap_or(part)).collect();
+    lines.map(|(line, _)| words(line)).collect()
 }
 
 /// The address of the next page.
@@ -81,8 +88,11 @@ async fn the_log_is_read_in_sentences(#[case] database: Database) {
         "ada@example.com created the agent “&#34;&#62;&#60;script",
         "ada@example.com created the key “laptop” (agent “Ada”).",
     ] {
-        assert!(page.text.contains(sentence), "no {sentence} in {}", page.text);
+        assert!(sentences(&page).iter().any(|said| said.starts_with(sentence)), "no {sentence} in {}", page.text);
     }
+    let link = format!("<a href=\"/console/agents/{id}\" title=\"{id}\">“Ada”</a>");
+    assert_eq!(page.text.matches(&link).count(), 2, "an agent leads to its page: {}", page.text);
+    assert!(page.text.contains("<h2>Today, ") || page.text.contains("<h2>Yesterday, "), "{}", page.text);
     assert!(page.text.contains("at most") && page.text.contains("<code>POST /v1/agents</code>"), "{}", page.text);
     assert!(!page.text.contains(&ada.key), "only the beginning of a key is shown");
     let newest = page.text.find("signed in to the console.").unwrap();
@@ -96,6 +106,40 @@ async fn the_log_is_read_in_sentences(#[case] database: Database) {
     let failed = pages.open(&format!("{PAGE}?action=auth.failure")).await;
     let failed = failed.says(200, "ada@example.com sent a wrong password, code or key.");
     assert!(failed.text.contains("Refused: the password, the code or the key was wrong"), "{}", failed.text);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn what_exists_is_named_and_leads_to_its_page(#[case] database: Database) {
+    let server = Server::start(database).await;
+    let ada = organization(&server).await;
+    let api = server.client(&ada.key);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let event = event_body("Kick-off", "2030-03-04T09:00:00Z", "2030-03-04T10:00:00Z");
+    let path = format!("/v1/calendars/{calendar}/events");
+    let kept = api.post(&path).json(event.clone()).await.expect(201).id();
+    let gone = api.post(&path).json(event).await.expect(201).id();
+    api.delete(format!("/v1/events/{gone}")).await.expect(204);
+    let webhook = json!({ "url": "https://kalends.invalid/secret", "events": ["*"] });
+    let webhook = api.post("/v1/webhooks").json(webhook).await.expect(201).id();
+
+    let mut pages = signed_in(&server, ADA, &ada.org).await;
+    let page = pages.open(PAGE).await.says(200, "created the webhook endpoint");
+    for (at, id, name) in [
+        ("calendars", &calendar, "Work"),
+        ("calendar/events", &kept, "Kick-off"),
+        ("webhooks", &webhook, "kalends.invalid"),
+    ] {
+        let link = format!("<a href=\"/console/{at}/{id}\" title=\"{id}\">“{name}”</a>");
+        assert!(page.text.contains(&link), "no {link} in {}", page.text);
+        pages.open(&format!("/console/{at}/{id}")).await.says(200, "");
+    }
+    let deleted = format!("deleted the event {gone} (agent “Ada”).");
+    assert!(sentences(&page).iter().any(|said| said.ends_with(&deleted)), "no {deleted} in {}", page.text);
+    assert!(!page.text.contains(&format!("events/{gone}")), "what is gone has no link: {}", page.text);
+    assert!(!page.text.contains("kalends.invalid/secret"), "an address may carry a secret: {}", page.text);
+    let rows = file(&pages, &server, "?action=event.create").await;
+    assert!(rows.iter().any(|row| row.contains(&format!(",{kept},"))), "the file has identifiers: {rows:?}");
 }
 
 #[apply(on_both)]
@@ -206,13 +250,14 @@ async fn every_member_reads_the_log_of_the_organization_only(#[case] database: D
         let email = format!("{role}@example.com");
         member(&server, &owner, &email, role).await;
         let mut pages = signed_in(&server, &email, &ada.org).await;
-        pages.open(PAGE).await.says(200, created);
+        let page = pages.open(PAGE).await.says(200, "signed in to the console.");
+        assert!(sentences(&page).iter().any(|said| said == created), "{role}: {}", page.text);
         assert!(!file(&pages, &server, "").await.is_empty(), "{role}");
     }
     let other = Human::sign_up(&server, "=eve@example.com").await;
     let mut pages = signed_in(&server, &other.email, &other.org).await;
     let page = pages.open(PAGE).await.says(200, "=eve@example.com signed in to the console.");
-    assert!(!page.text.contains(created) && !page.text.contains(ADA), "{}", page.text);
+    assert!(!page.text.contains("created the agent <a ") && !page.text.contains(ADA), "{}", page.text);
     let rows = file(&pages, &server, "").await;
     assert!(rows.iter().all(|row| !row.contains(ADA)), "{rows:?}");
     assert!(rows.iter().any(|row| row.contains(",'=eve@example.com,")), "an address is no formula: {rows:?}");

@@ -8,11 +8,14 @@ use axum::{Router, response::Response, routing::get};
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{Action, Principal};
 use kalends_app::{Actor, App, AuditNames, Refusal, operations};
-use kalends_kernel::{AgentId, FieldError, FieldErrors, LIMIT_DEFAULT, LIMIT_MAX};
+use kalends_kernel::{
+    AgentId, BookingPageId, CalendarId, EventId, FieldError, FieldErrors, KeyId, LIMIT_DEFAULT, LIMIT_MAX, ProposalId,
+    SubscriptionId, UserId, WebhookId,
+};
 use kalends_time::CivilDate;
 use kalends_web::{
     ACTIVITY_FIELDS, ACTIVITY_FILE_MAX, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog, Choice,
-    NO_PROBLEMS, Place, Problems, csv_row, headers,
+    Href, NO_PROBLEMS, Place, Problems, csv_row, headers,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -20,7 +23,10 @@ use serde::Deserialize;
 use self::words::{actor_in_file, option_of, outcome, refused as refused_because, sentence, user_or_key};
 use super::{
     frame::{AskedOf, shell},
-    places::{ACTIVITY, ACTIVITY_FILE, Form},
+    places::{
+        ACTIVITY, ACTIVITY_FILE, AGENT, BOOKING_PAGE, CALENDAR_SETTINGS, EVENT, Form, KEYS, MEMBERS, PROPOSAL,
+        SUBSCRIPTION, WEBHOOK, segment,
+    },
     shown::{because_of, page, problems, refused},
 };
 use crate::{Service, error::ApiError, extract::Caller, pages::text_of};
@@ -126,15 +132,13 @@ async fn render(
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let found = log.as_ref().map(|log| log.data.as_slice()).unwrap_or_default();
-    let chosen = filter.agent_id.parse::<AgentId>().ok();
-    let concerned: Vec<_> = found.iter().filter_map(|entry| entry.agent_id).chain(chosen).collect();
-    let names = app.audit_names(caller, &concerned).await?;
+    let names = app.audit_names(caller, found, filter.agent_id.parse().ok()).await?;
     let agents = names.agents.iter().map(|(id, name)| (id.to_string(), name.clone()));
     let agents = offered("All agents", agents, &filter.agent_id);
     let actors = offered("Everybody", actors(&names), &filter.actor_key_prefix);
     let actions = Action::ALL.iter().map(|action| (action.as_str().to_owned(), option_of(*action)));
     let actions = offered("All actions", actions, &filter.action);
-    let entries: Vec<_> = found.iter().map(|entry| shown(entry, &names)).collect();
+    let entries: Vec<_> = found.iter().map(|entry| shown(entry, &names, caller)).collect();
     let shown = Activity {
         shell: &shell(app, caller, Place::Activity).await?,
         given: filter.given(),
@@ -144,6 +148,7 @@ async fn render(
             entries: &entries,
             next: log.pagination.next_cursor.as_deref(),
             retention_days: log.retention_days,
+            now: app.now(),
         }),
         continues: !filter.cursor.is_empty(),
     };
@@ -171,9 +176,28 @@ fn choices(options: &[(String, String)]) -> Vec<Choice<'_>> {
     options.iter().map(|(value, title)| Choice { value, title }).collect()
 }
 
-fn shown(entry: &wire::AuditEntry, names: &AuditNames) -> ActivityEntry {
+/// The page of what has this identifier, if there is one that the caller may open.
+fn page_of(caller: &Actor, id: &str) -> Option<Href> {
+    let (kind, _) = id.split_once('_')?;
+    let (operation, place) = match kind {
+        AgentId::PREFIX => (&operations::GET_AGENT, AGENT),
+        CalendarId::PREFIX => (&operations::GET_CALENDAR, CALENDAR_SETTINGS),
+        EventId::PREFIX => (&operations::GET_EVENT, EVENT),
+        ProposalId::PREFIX => (&operations::GET_PROPOSAL, PROPOSAL),
+        BookingPageId::PREFIX => (&operations::GET_BOOKING_PAGE, BOOKING_PAGE),
+        WebhookId::PREFIX => (&operations::GET_WEBHOOK, WEBHOOK),
+        SubscriptionId::PREFIX => (&operations::GET_SUBSCRIPTION, SUBSCRIPTION),
+        // These are on a list, and have no page of their own.
+        KeyId::PREFIX => (&operations::LIST_KEYS, KEYS),
+        UserId::PREFIX => (&operations::LIST_MEMBERS, MEMBERS),
+        _ => return None,
+    };
+    Href::new(place.replace("{id}", &segment(id))).filter(|_| caller.may(operation))
+}
+
+fn shown(entry: &wire::AuditEntry, names: &AuditNames, caller: &Actor) -> ActivityEntry {
     ActivityEntry {
-        sentence: sentence(entry, names),
+        sentence: sentence(entry, names, &|id| page_of(caller, id)),
         refused: refused_because(entry.status),
         at: entry.created_at,
         action: entry.action.to_string(),

@@ -1,8 +1,10 @@
 //! The entries of the audit log in words.
 
-use kalends_accounts::{Action, KeyView};
+use kalends_accounts::{Action, KeyLabel, KeyView};
 use kalends_app::AuditNames;
+use kalends_calendars::Occurrence;
 use kalends_kernel::{AgentId, CalendarId, KeyId, UserId};
+use kalends_web::{ActivityPart, Href};
 use kalends_wire::AuditEntry;
 
 use crate::console::shown::capitalized;
@@ -10,13 +12,28 @@ use crate::console::shown::capitalized;
 /// Stands for the changed resource in [`Action::phrase`].
 const SUBJECT: &str = "{}";
 
-/// What happened, as a sentence such as "olga@example.com revoked the key “laptop” (agent “Ada”)."
-pub(super) fn sentence(entry: &AuditEntry, names: &AuditNames) -> String {
-    let did = phrase(entry).replace(SUBJECT, &subject(entry, names));
+/// What happened, as a sentence such as "olga@example.com revoked the key “laptop” (agent “Ada”)." `page_of` returns
+/// the page of what has this identifier, if the user may open it.
+pub(super) fn sentence(
+    entry: &AuditEntry,
+    names: &AuditNames,
+    page_of: &dyn Fn(&str) -> Option<Href>,
+) -> Vec<ActivityPart> {
+    let phrase = phrase(entry);
+    let (before, after) = phrase.split_once(SUBJECT).map_or((phrase, None), |(before, after)| (before, Some(after)));
+    let mut parts = vec![ActivityPart::text(format!("{} {before}", actor(entry, names)))];
+    if let Some(after) = after {
+        parts.push(subject(&entry.resource, names, page_of));
+        parts.push(ActivityPart::text(after));
+    }
     // The agent is left out where it is the subject.
-    let agent = entry.agent_id.filter(|agent| agent.to_string() != entry.resource);
-    let agent = agent.map_or_else(String::new, |id| format!(" (agent {})", agent_name(id, names)));
-    format!("{} {did}{agent}.", actor(entry, names))
+    if let Some(agent) = entry.agent_id.filter(|agent| agent.to_string() != entry.resource) {
+        parts.push(ActivityPart::text(" (agent "));
+        parts.push(subject(&agent.to_string(), names, page_of));
+        parts.push(ActivityPart::text(")"));
+    }
+    parts.push(ActivityPart::text("."));
+    parts
 }
 
 fn phrase(entry: &AuditEntry) -> &'static str {
@@ -66,18 +83,24 @@ fn agent_name(id: AgentId, names: &AuditNames) -> String {
     names.agent(id).map_or_else(|| id.to_string(), |name| format!("“{name}”"))
 }
 
-/// The name of the changed resource, or its identifier.
-fn subject(entry: &AuditEntry, names: &AuditNames) -> String {
-    let resource = &entry.resource;
-    if let Ok(agent) = resource.parse() {
-        return agent_name(agent, names);
+/// The name of what has this identifier, with its page, or else the identifier. An occurrence has the name and the page
+/// of its series.
+fn subject(id: &str, names: &AuditNames, page_of: &dyn Fn(&str) -> Option<Href>) -> ActivityPart {
+    let named = id.parse::<Occurrence>().map_or_else(|_| id.to_owned(), |occurrence| occurrence.series.to_string());
+    match name_of(&named, names) {
+        Some(text) => ActivityPart { text, id: id.to_owned(), page: page_of(&named) },
+        None => ActivityPart::text(id),
     }
-    if let Ok(user) = resource.parse::<UserId>() {
-        return names.member(user).unwrap_or(resource).to_owned();
+}
+
+fn name_of(id: &str, names: &AuditNames) -> Option<String> {
+    if let Ok(user) = id.parse::<UserId>() {
+        return names.member(user).map(str::to_owned);
     }
-    let key = resource.parse::<KeyId>().ok().and_then(|key| names.key(key));
-    let label = key.and_then(|key| key.label.as_ref());
-    label.map_or_else(|| resource.clone(), |label| format!("“{}”", label.as_str()))
+    let agent = id.parse::<AgentId>().ok().and_then(|agent| names.agent(agent));
+    let key = id.parse::<KeyId>().ok().and_then(|key| names.key(key));
+    let label = key.and_then(|key| key.label.as_ref()).map(KeyLabel::as_str);
+    agent.or(label).or_else(|| names.thing(id)).map(|name| format!("“{name}”"))
 }
 
 /// The actor in a file: the address of a member, or else what the log has.
@@ -109,8 +132,8 @@ pub(super) fn outcome(status: u16) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kalends_accounts::{KeyLabel, Principal};
-    use kalends_kernel::{AuditId, RequestId};
+    use kalends_accounts::Principal;
+    use kalends_kernel::{AuditId, EventId, RequestId};
     use kalends_time::Timestamp;
     use rstest::rstest;
 
@@ -133,6 +156,10 @@ mod tests {
         KeyId::from_bytes([3; 16])
     }
 
+    fn standup() -> EventId {
+        EventId::from_bytes([6; 16])
+    }
+
     fn names() -> AuditNames {
         let key = |id, prefix: &str, agent, label: Option<&str>| KeyView {
             id,
@@ -149,7 +176,9 @@ mod tests {
             key(laptop(), AGENT_KEY, Some(agent()), Some("laptop")),
             key(other(5), PLAIN_KEY, Some(AgentId::from_bytes([9; 16])), None),
         ];
-        AuditNames::new(vec![(agent(), "Ada".to_owned())], keys, vec![(user(), EMAIL.to_owned())])
+        let mut names = AuditNames::new(vec![(agent(), "Ada".to_owned())], keys, vec![(user(), EMAIL.to_owned())]);
+        names.add([(standup(), "Standup".to_owned())]);
+        names
     }
 
     fn entry(action: Action, actor: Option<&str>, resource: &str) -> AuditEntry {
@@ -169,8 +198,12 @@ mod tests {
         }
     }
 
+    fn parts(entry: &AuditEntry) -> Vec<ActivityPart> {
+        sentence(entry, &names(), &|id| Href::new(format!("/{id}")))
+    }
+
     fn said(entry: &AuditEntry) -> String {
-        sentence(entry, &names())
+        parts(entry).into_iter().map(|part| part.text).collect()
     }
 
     #[test]
@@ -227,6 +260,27 @@ mod tests {
         assert_eq!(user_or_key(PLAIN_KEY, &names()), format!("The key of {id}"));
         let changed = AuditEntry { agent_id: Some(id), ..entry(Action::EventUpdate, Some(ORG_KEY), "evt_x") };
         assert_eq!(said(&changed), format!("The organization's key changed the event evt_x (agent {id})."));
+    }
+
+    #[test]
+    fn what_has_a_name_leads_to_its_page() {
+        let (agent, event) = (agent(), standup().to_string());
+        let changed = AuditEntry { agent_id: Some(agent), ..entry(Action::EventUpdate, Some(ORG_KEY), &event) };
+        assert_eq!(said(&changed), "The organization's key changed the event “Standup” (agent “Ada”).");
+        let named = |entry: &AuditEntry| -> Vec<(String, Option<Href>)> {
+            let named = parts(entry).into_iter().filter(|part| !part.id.is_empty());
+            named.map(|part| (part.id, part.page)).collect()
+        };
+        let page = |id: &str| Href::new(format!("/{id}"));
+        let ada = agent.to_string();
+        assert_eq!(named(&changed), [(event.clone(), page(&event)), (ada.clone(), page(&ada))]);
+
+        let occurrence = format!("{event}_20260301T090000Z");
+        let moved = entry(Action::EventUpdate, Some(ORG_KEY), &occurrence);
+        assert_eq!(said(&moved), "The organization's key changed the event “Standup”.");
+        assert_eq!(named(&moved), [(occurrence, page(&event))], "it leads to the series");
+        let unnamed = entry(Action::EventDelete, Some(ORG_KEY), "evt_x");
+        assert!(named(&unnamed).is_empty(), "what is gone has no page");
     }
 
     #[test]

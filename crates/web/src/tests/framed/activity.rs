@@ -2,7 +2,8 @@
 
 use super::{problems, shell};
 use crate::{
-    ACTIVITY_FIELDS, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog, Choice, NO_PROBLEMS, Place,
+    ACTIVITY_FIELDS, Activity, ActivityChoices, ActivityEntry, ActivityGiven, ActivityLog, ActivityPart, Choice, Href,
+    NO_PROBLEMS, Place,
 };
 
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
@@ -12,7 +13,11 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let given = ActivityGiven { agent: text, actor: text, action: text, from: text, to: text };
     let everything = ActivityGiven { agent: "", actor: "", action: "", from: "", to: "" };
     let done = ActivityEntry {
-        sentence: text.to_owned(),
+        sentence: vec![
+            ActivityPart::text(text),
+            ActivityPart { text: text.to_owned(), id: text.to_owned(), page: Href::new("/console/agents/agt_1") },
+            ActivityPart { text: text.to_owned(), id: text.to_owned(), page: None },
+        ],
         refused: None,
         at: "2026-03-02T08:00:00Z".parse().unwrap(),
         action: "agent.create".to_owned(),
@@ -25,9 +30,11 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     };
     let unnamed = ActivityEntry { agent: Some((text.to_owned(), None)), ..done.clone() };
     let refused = ActivityEntry { refused: Some(text.to_owned()), actor: None, agent: None, ip: None, ..done.clone() };
-    let entries = [done, unnamed, refused];
-    let log = ActivityLog { entries: &entries, next: Some(text), retention_days: Some(3) };
-    let last = ActivityLog { entries: &[], next: None, retention_days: None };
+    let now = "2026-03-03T00:00:00Z".parse().unwrap();
+    let today = ActivityEntry { at: now, ..done.clone() };
+    let entries = [today, done, unnamed, refused];
+    let log = ActivityLog { entries: &entries, next: Some(text), retention_days: Some(3), now };
+    let last = ActivityLog { entries: &[], next: None, retention_days: None, now };
     let wrong = &problems(&ACTIVITY_FIELDS, text);
     let shown = Activity { shell, given, choices, problems: &NO_PROBLEMS, log: Some(log), continues: true };
     vec![
@@ -37,4 +44,20 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("activity, none", Activity { given: everything, log: Some(last), continues: false, ..shown }.html()),
         ("activity, wrong", Activity { problems: wrong, log: None, ..shown }.html()),
     ]
+}
+
+#[test]
+fn entries_are_grouped_by_day() {
+    let shown = pages("x").into_iter().next().map(|(_, html)| html).unwrap();
+    let (_, days) = shown.split_once("<h2>Today, 3 Mar 2026</h2>").unwrap();
+    let (today, yesterday) = days.split_once("<h2>Yesterday, 2 Mar 2026</h2>").unwrap();
+    assert_eq!(today.matches("<li>\n<time datetime=\"2026-03-03T00:00:00Z\">00:00</time>").count(), 1, "{shown}");
+    assert_eq!(yesterday.matches("<li>\n<time datetime=\"2026-03-02T08:00:00Z\">08:00</time>").count(), 3, "{shown}");
+}
+
+#[test]
+fn a_sentence_has_no_blanks_between_its_parts() {
+    let shown = pages("x").into_iter().next().map(|(_, html)| html).unwrap();
+    let sentence = "<p>x<a href=\"/console/agents/agt_1\" title=\"x\">x</a><span title=\"x\">x</span></p>";
+    assert_eq!(shown.matches(sentence).count(), 4, "{shown}");
 }
