@@ -28,7 +28,8 @@ impl Paging {
     pub(crate) fn range(&self) -> String {
         let (first, total) = (u64::from(self.page.offset), self.total);
         if first >= total {
-            return format!("Nothing here: the list has {total} entries");
+            let entries = if total == 1 { "entry" } else { "entries" };
+            return format!("Nothing here: the list has {total} {entries}");
         }
         format!("{}–{} of {total}", first + 1, total.min(first + u64::from(self.page.limit)))
     }
@@ -71,6 +72,7 @@ mod tests {
     #[case::last(50, 51, true, "51–51 of 51", Some("/l?kind=a%26b"), None)]
     #[case::between(20, 90, true, "21–70 of 90", Some("/l?kind=a%26b"), Some("/l?kind=a%26b&offset=70"))]
     #[case::behind(100, 51, true, "Nothing here: the list has 51 entries", Some("/l?kind=a%26b&offset=50"), None)]
+    #[case::behind_one(50, 1, true, "Nothing here: the list has 1 entry", Some("/l?kind=a%26b"), None)]
     fn pages_lead_to_their_neighbours(
         #[case] offset: u32,
         #[case] total: u64,
