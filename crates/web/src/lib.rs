@@ -99,8 +99,8 @@ pub use booking_pages::{
 pub use calendar::{
     Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,
     EVENTS_MAX, EditEventForm, EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, MoveEvent,
-    NewEventForm, Obstacle, Repeat, RepeatGiven, SeriesPart, View, Viewed, WhyNot, clock_text, date_in_range,
-    event_time, read_clock, read_reminders, reminders_text,
+    NewEventForm, Obstacle, Repeat, RepeatGiven, SHOWN_CALENDARS, SeriesPart, View, Viewed, WhyNot, clock_text,
+    date_in_range, event_time, read_clock, read_reminders, reminders_text,
 };
 pub use calendar_form::{CALENDAR_FIELDS, CalendarGiven, CalendarSettings, DeleteCalendar, NewCalendarForm};
 pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};

@@ -189,9 +189,21 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
     let daily = [("repeats", "daily"), ("ends", "count"), ("count", "2")];
     assert_eq!(rule(&mut pages, &daily).await, "FREQ=DAILY;COUNT=2");
     assert_eq!(it.read(&id).await["recurrenceTimezone"], ZONE);
-    // An occurrence repeats as its series does.
-    let page = pages.open(&format!("{EVENTS}/{id}_20270302T080000Z/edit")).await.says(200, "Which occurrences?");
-    assert!(!page.text.contains("name=\"repeats\""), "{}", page.text);
+    // From an occurrence on, the series can repeat by another rule. One occurrence cannot.
+    let path = format!("{EVENTS}/{id}_20270302T080000Z/edit");
+    let page = pages.open(&format!("{path}?tz={ZONE}&cal={}", it.calendar)).await.says(200, "Which occurrences?");
+    shows(&page, &["<option value=\"daily\" selected>", "name=\"was_count\" value=\"2\""]);
+    let form = Filled::of(&page, &[&HIDES[..], &["series_version", "cal"]].concat(), &[("if_free", "allow")]);
+    let shown = form.0.iter().filter_map(|(name, value)| Some((name.strip_prefix("was_")?, value.as_str())));
+    let form = form.but(&shown.collect::<Vec<_>>()).but(&[("repeats", "weekly"), ("count", "3"), ("scope", "this")]);
+    marks(&form.send(&mut pages, &path).await.says(400, "Must stay as it is"), &["repeats"]);
+    let split = form.but(&[("scope", "following")]).send(&mut pages, &path).await;
+    let new = event_of(&split);
+    // The page of the answer leads back to the same calendars.
+    split.leads_to(&format!("{}&cal={}", saved(&new), it.calendar));
+    assert_eq!(it.read(&new).await["recurrenceRule"], "FREQ=WEEKLY;COUNT=3");
+    let days = ["01T08:00", "02T08:00", "09T08:00", "16T08:00"].map(|start| format!("{start} Retro"));
+    assert_eq!(it.taking_place().await, days);
 }
 
 #[apply(on_both)]
@@ -245,7 +257,21 @@ async fn a_form_places_a_hold(#[case] database: Database) {
     assert_eq!(form.send(&mut pages, EVENTS).await.leads_to(&made.location).status, 303);
     assert_eq!(it.read(&id).await["status"], "hold");
     let page = pages.open(&made.location).await.says(200, "Hold, ");
-    assert!(page.text.contains(">Confirm</button>") && !page.text.contains("/move"), "{}", page.text);
+    shows(&page, &[">Confirm</button>", "Move to another calendar"]);
+    // It moves if its time is free there.
+    let other = shared_calendar(&it.api, ZONE).await;
+    let body = event_body("Review", "2027-03-01T08:30:00Z", "2027-03-01T09:00:00Z");
+    let review = it.api.post(format!("/v1/calendars/{other}/events")).json(body).await.expect(201).id();
+    let path = format!("{EVENTS}/{id}/move");
+    let page = pages.open(&path).await.says(200, "A hold needs its time free there.");
+    assert!(!page.text.contains("name=\"if_free\""), "{}", page.text);
+    let form = Filled::of(&page, &["org", "once", "version", "tz"], &[("calendar", &*other)]);
+    form.send(&mut pages, &path).await.says(409, "Something else is at that time");
+    it.api.delete(format!("/v1/events/{review}")).await.expect(204);
+    assert_eq!(event_of(&form.but(&[("once", "")]).send(&mut pages, &path).await), id);
+    assert_eq!(it.read(&id).await["calendarId"], other);
+    let form = Filled::of(&pages.open(&path).await, &["org", "once", "version", "tz"], &[("calendar", &*it.calendar)]);
+    assert_eq!(event_of(&form.send(&mut pages, &path).await), id);
     let taken = new_event(&it, &mut pages).await.but(&[("status", "hold"), ("hold_minutes", "1")]);
     taken.send(&mut pages, EVENTS).await.says(409, "Something else is at that time");
 
@@ -273,7 +299,11 @@ async fn an_event_moves_to_another_calendar(#[case] database: Database) {
     let path = format!("{EVENTS}/{id}/move");
     pages.open(&format!("{EVENTS}/{id}?tz={ZONE}")).await.says(200, &format!("{path}?tz="));
     let hides = ["org", "once", "version", "tz"];
-    let page = pages.open(&format!("{path}?tz={ZONE}")).await.says(200, &format!("<option value=\"{other}\""));
+    let page = pages.open(&format!("{path}?tz={ZONE}&cal={other}&cal={}", it.calendar)).await;
+    let page = page.says(200, &format!("<option value=\"{other}\""));
+    let back = format!("{id}?tz={ZONE}&#38;cal={other}&#38;cal={}\"", it.calendar);
+    let kept = format!("name=\"cal\" value=\"{}\"", it.calendar);
+    shows(&page, &[&back, &kept]);
     assert!(!page.text.contains(&format!("<option value=\"{}\"", it.calendar)), "it is there already: {}", page.text);
     let form = Filled::of(&page, &hides, &[("calendar", &*other), ("if_free", "allow")]);
 
@@ -296,7 +326,7 @@ async fn an_event_moves_to_another_calendar(#[case] database: Database) {
     let whole = format!("{EVENTS}/{series}/move");
     let occurrence = format!("{EVENTS}/{series}_20270303T083000Z");
     pages.open(&occurrence).await.says(200, &format!("href=\"{whole}?tz="));
-    pages.open(&format!("{occurrence}/move")).await.leads_to(&whole);
+    pages.open(&format!("{occurrence}/move")).await.leads_to(&format!("{whole}?tz=America/New_York"));
     let page = pages.open(&whole).await.says(200, "The whole series moves");
     let form = Filled::of(&page, &hides, &[("calendar", &*it.calendar), ("if_free", "refuse")]);
     form.send(&mut pages, &whole).await.says(409, "Something else is at that time");

@@ -89,8 +89,9 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
 
     // It is cancelled once.
     let cancel = format!("{EVENTS}/{id}/cancel");
-    let asks = pages.open(&cancel).await.says(200, "This cannot be undone.");
-    let form = Filled::of(&asks, &["org", "once", "version", "tz", "date"], &[]);
+    let asks = pages.open(&format!("{cancel}?cal={}", it.calendar)).await.says(200, "This cannot be undone.");
+    let form = Filled::of(&asks, &["org", "once", "version", "tz", "date", "cal"], &[]);
+    let cancelled = |day| cancelled(day).replace("&done", &format!("&cal={}&done", it.calendar));
     form.but(&[("version", "1")]).send(&mut pages, &cancel).await.says(412, "The event has changed since");
     form.send(&mut pages, &cancel).await.leads_to(&cancelled(1));
     pages.open(&cancelled(1)).await.says(200, "Cancelled.");

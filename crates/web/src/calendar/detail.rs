@@ -1,5 +1,7 @@
 //! The page of an event, and the question whether to cancel it.
 
+use std::fmt::Display;
+
 use askama::Template;
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
@@ -59,6 +61,8 @@ pub struct EventDetail {
     /// The version of its series if it is an occurrence, or else the same. A changed occurrence has a version of its
     /// own, which other changes of the series do not raise.
     pub series_version: i64,
+    /// The identifiers of the calendars that the address of the page names. Its links and forms lead back to them.
+    pub cals: Vec<String>,
 }
 
 /// The place of an event in a series.
@@ -66,8 +70,15 @@ pub struct EventDetail {
 pub enum SeriesPart {
     /// It takes place once.
     Once,
-    /// It is an occurrence of the series with that identifier.
-    Occurrence(String),
+    /// It is an occurrence of a series.
+    Occurrence {
+        /// The identifier of the series.
+        series: String,
+        /// Its rule.
+        rule: String,
+        /// The zone whose clocks it follows.
+        zone: Zone,
+    },
     /// It is a series with that rule, which follows the clocks of that zone.
     Series(String, Zone),
 }
@@ -104,12 +115,12 @@ impl EventDetail {
     }
 
     pub(crate) fn is_occurrence(&self) -> bool {
-        matches!(self.series, SeriesPart::Occurrence(_))
+        matches!(self.series, SeriesPart::Occurrence { .. })
     }
 
-    /// Whether its form says how it repeats. An occurrence repeats as its series does, and a hold does not repeat.
+    /// Whether its form says how it repeats. A hold does not repeat.
     pub fn may_repeat(&self) -> bool {
-        !self.is_occurrence() && !self.is_hold()
+        !self.is_hold()
     }
 
     /// The reminders in words.
@@ -125,20 +136,28 @@ impl EventDetail {
     /// The address of the series.
     fn series_href(&self) -> Option<String> {
         match &self.series {
-            SeriesPart::Occurrence(series) => Some(address(series, "", self.zone)),
+            SeriesPart::Occurrence { series, .. } => Some(self.address(series, "")),
             SeriesPart::Once | SeriesPart::Series(..) => None,
         }
     }
 
     /// The address of the event, or of a form about it.
     pub(crate) fn href(&self, form: &str) -> String {
-        address(&self.id, form, self.zone)
+        self.address(&self.id, form)
+    }
+
+    /// The address of an event, or of a form about it, with times in the same zone. It leads back to the same calendars.
+    fn address(&self, id: &str, form: &str) -> String {
+        let zone: [(&str, &dyn Display); 1] = [("tz", &self.zone)];
+        let cals = self.cals.iter().map(|cal| ("cal", cal as &dyn Display));
+        let parameters: Vec<_> = zone.into_iter().chain(cals).collect();
+        with(&format!("/console/calendar/events/{id}{form}"), &parameters)
     }
 
     /// The address of the page that moves the event, or the whole series, to another calendar.
-    fn move_href(&self) -> String {
+    pub fn move_href(&self) -> String {
         match &self.series {
-            SeriesPart::Occurrence(series) => address(series, "/move", self.zone),
+            SeriesPart::Occurrence { series, .. } => self.address(series, "/move"),
             SeriesPart::Once | SeriesPart::Series(..) => self.href("/move"),
         }
     }
@@ -147,7 +166,7 @@ impl EventDetail {
     pub(crate) fn repeats(&self) -> Option<&str> {
         match &self.series {
             SeriesPart::Series(rule, _) => Some(rule),
-            SeriesPart::Once | SeriesPart::Occurrence(_) => None,
+            SeriesPart::Once | SeriesPart::Occurrence { .. } => None,
         }
     }
 
@@ -158,14 +177,9 @@ impl EventDetail {
                 let words = rule_words(rule, zone.to_civil(self.span.start()).date, *zone);
                 format!("{}, in {zone}", words.as_deref().unwrap_or("By the rule below"))
             }
-            SeriesPart::Once | SeriesPart::Occurrence(_) => String::new(),
+            SeriesPart::Once | SeriesPart::Occurrence { .. } => String::new(),
         }
     }
-}
-
-/// The address of an event, or of a form about it, with times in that zone.
-fn address(id: &str, form: &str, zone: Zone) -> String {
-    with(&format!("/console/calendar/events/{id}{form}"), &[("tz", &zone)])
 }
 
 /// The page of an event.
@@ -202,7 +216,7 @@ impl EventPage<'_> {
     }
 
     fn is_movable(&self) -> bool {
-        self.may_move && self.event.is_changeable() && !self.event.is_hold()
+        self.may_move && self.event.is_changeable()
     }
 
     fn is_endable(&self) -> bool {

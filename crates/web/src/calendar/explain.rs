@@ -14,6 +14,10 @@ use crate::{
     shell::Shell,
 };
 
+/// The parameter of the page's address that names the calendars to which it leads back. Its parameter `cal` is the
+/// calendar to explain.
+pub const SHOWN_CALENDARS: &str = "shown";
+
 /// What keeps a time from being offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
@@ -91,6 +95,10 @@ pub struct ExplainPage<'a> {
     pub zone: Zone,
     /// What was typed.
     pub given: EventGiven<'a>,
+    /// The identifiers of the calendars that the calendar showed: the parameter [`SHOWN_CALENDARS`].
+    pub shown: &'a [&'a str],
+    /// The address of the calendar on that day.
+    pub back: &'a str,
     /// What is wrong with it.
     pub problems: &'a Problems,
     /// The answer, if something was asked.

@@ -25,7 +25,9 @@ pub struct NewEventForm<'a> {
     pub longest_hold: Option<i64>,
     /// What was typed.
     pub given: EventGiven<'a>,
-    /// The address of the calendar on the day of the event.
+    /// The identifiers of the calendars that the address names.
+    pub cals: &'a [&'a str],
+    /// The address of these calendars on the day of the event.
     pub back: &'a str,
     /// What is wrong with it.
     pub problems: &'a Problems,
@@ -69,10 +71,10 @@ impl EditEventForm<'_> {
     /// The zone of the repetition.
     fn repeats_in(&self) -> String {
         match &self.event.series {
-            SeriesPart::Series(_, zone) => format!("the time zone of the series, {zone}"),
-            SeriesPart::Once | SeriesPart::Occurrence(_) => {
-                format!("the calendar's time zone, {}", self.event.calendar_zone)
+            SeriesPart::Series(_, zone) | SeriesPart::Occurrence { zone, .. } => {
+                format!("the time zone of the series, {zone}")
             }
+            SeriesPart::Once => format!("the calendar's time zone, {}", self.event.calendar_zone),
         }
     }
 

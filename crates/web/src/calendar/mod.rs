@@ -21,7 +21,7 @@ pub(crate) mod style;
 pub(crate) use days::{Day, clock};
 pub use detail::{CancelEvent, EventDetail, EventPage, SeriesPart};
 pub use event::{EventInView, EventKind, event_time};
-pub use explain::{Answer, ExplainPage, Obstacle, WhyNot};
+pub use explain::{Answer, ExplainPage, Obstacle, SHOWN_CALENDARS, WhyNot};
 pub use fields::{EVENT_FIELDS, EventGiven, clock_text, read_clock, read_reminders, reminders_text};
 pub use forms::{EditEventForm, NewEventForm};
 pub use moving::MoveEvent;

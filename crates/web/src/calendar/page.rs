@@ -9,6 +9,7 @@ use kalends_time::{CivilDate, Timestamp};
 use super::{
     entry::Days,
     event::EventInView,
+    explain::SHOWN_CALENDARS,
     range::{View, Viewed},
     seen::DaySeen,
 };
@@ -127,8 +128,9 @@ impl CalendarPage<'_> {
         let days = Days { viewed, events: self.in_order(), may_create, may_move: may_change, now }.seen();
         let about = |path: &str| {
             let (zone, calendar) = (viewed.zone.name(), chosen.unwrap_or_default());
-            let parameters: [(&str, &dyn Display); 3] = [("cal", &calendar), ("tz", &zone), ("date", &viewed.date)];
-            with(path, &parameters)
+            let own: [(&str, &dyn Display); 3] = [("cal", &calendar), ("tz", &zone), ("date", &viewed.date)];
+            let shown = viewed.calendars.iter().map(|calendar| (SHOWN_CALENDARS, calendar as &dyn Display));
+            with(path, &own.into_iter().chain(shown).collect::<Vec<_>>())
         };
         Shape {
             shell,

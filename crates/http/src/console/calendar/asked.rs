@@ -26,10 +26,15 @@ pub(super) async fn calendars(app: &App, caller: &Actor) -> Result<Listed<Calend
     app.list_calendars(caller, CalendarFilter::All, ALL).await
 }
 
-/// The first [`CALENDARS_MAX`] identifiers of calendars that the address names.
-fn identifiers(asked: &Fields) -> Vec<&str> {
+/// The first [`CALENDARS_MAX`] identifiers of calendars that an address or a form names.
+pub(super) fn identifiers(asked: &Fields) -> Vec<&str> {
+    identifiers_in(asked, "cal")
+}
+
+/// [`identifiers`], in the parameter of that name.
+pub(super) fn identifiers_in<'a>(asked: &'a Fields, name: &str) -> Vec<&'a str> {
     let mut ids: Vec<&str> = Vec::new();
-    for id in asked.all("cal") {
+    for id in asked.all(name) {
         if ids.len() == CALENDARS_MAX {
             break;
         }
@@ -74,18 +79,21 @@ pub(super) fn viewed(asked: &Fields, named: &[&Calendar], zone: Zone, now: Times
     }
 }
 
-/// The address of the calendar on that day. It shows the calendars that the address of a page names.
-pub(super) fn to_calendar(asked: &Fields, zone: Zone, date: CivilDate) -> String {
-    let calendars = identifiers(asked).into_iter().map(str::to_owned).collect();
+/// The address of these calendars on that day.
+pub(super) fn to_calendar(calendars: &[&str], zone: Zone, date: CivilDate) -> String {
+    let calendars = calendars.iter().map(|id| (*id).to_owned()).collect();
     Viewed { view: View::Week, date, zone, second: None, calendars }.href(View::Week, date)
 }
 
-/// The answer to a form: the page of an event, which says what was done.
-pub(super) fn to_event(id: &str, zone: Option<Zone>, done: &str) -> Response {
+/// The answer to a form: the page of an event, which says what was done. It leads back to the same calendars.
+pub(super) fn to_event(id: &str, fields: &Fields, zone: Option<Zone>, done: &str) -> Response {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("done", done);
     if let Some(zone) = zone {
         query.append_pair("tz", zone.name());
+    }
+    for calendar in identifiers(fields) {
+        query.append_pair("cal", calendar);
     }
     see_other(&format!("{EVENTS}/{}?{}", segment(id), query.finish()), None)
 }

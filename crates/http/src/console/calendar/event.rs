@@ -19,7 +19,7 @@ use super::{
         shown::{page, problems, refused, shown_again},
         waiting::TO_WAITING,
     },
-    asked::{date, parameters, to_calendar, to_event},
+    asked::{date, identifiers, parameters, to_calendar, to_event},
     people::shown,
     reading::{identifier, kind},
 };
@@ -71,18 +71,19 @@ async fn detailed(app: &App, caller: &Actor, event: &Event, asked: &Fields) -> R
         Some(agent) => app.agent(caller, &agent.to_string()).await?.name,
         None => String::new(),
     };
-    let series_version = match event.occurrence() {
+    let series = match event.occurrence() {
         Some(occurrence) => {
             let id = occurrence.series.to_string();
-            app.event(caller, EventPath { calendar: None, id: &id }).await?.version.0
+            Some(app.event(caller, EventPath { calendar: None, id: &id }).await?)
         }
-        None => event.version.0,
+        None => None,
     };
-    Ok(EventDetail { series_version, ..detail(event, calendar, agent, asked) })
+    Ok(detail(event, series.as_ref(), calendar, agent, asked))
 }
 
-fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> EventDetail {
-    let span = event.times.span;
+/// An event, and its series if it is an occurrence.
+fn detail(event: &Event, series: Option<&Event>, calendar: Calendar, agent: String, asked: &Fields) -> EventDetail {
+    let (span, whole) = (event.times.span, series.unwrap_or(event));
     EventDetail {
         id: identifier(event),
         title: event.title.clone(),
@@ -100,13 +101,18 @@ fn detail(event: &Event, calendar: Calendar, agent: String, asked: &Fields) -> E
         call: event.conference_url.as_ref().map(ToString::to_string).unwrap_or_default(),
         attendees: event.attendees.as_slice().iter().map(shown).collect(),
         reminders: event.reminders.as_ref().map(|reminders| reminders.minutes().to_vec()),
-        series: match (event.occurrence(), event.recurrence()) {
-            (Some(occurrence), _) => SeriesPart::Occurrence(occurrence.series.to_string()),
-            (None, Some(series)) => SeriesPart::Series(series.rule().to_string(), series.zone()),
-            (None, None) => SeriesPart::Once,
+        series: match (event.occurrence(), whole.recurrence()) {
+            (Some(occurrence), Some(of)) => SeriesPart::Occurrence {
+                series: occurrence.series.to_string(),
+                rule: of.rule().to_string(),
+                zone: of.zone(),
+            },
+            (None, Some(of)) => SeriesPart::Series(of.rule().to_string(), of.zone()),
+            (_, None) => SeriesPart::Once,
         },
         version: event.version.0,
-        series_version: event.version.0,
+        series_version: whole.version.0,
+        cals: identifiers(asked).into_iter().map(str::to_owned).collect(),
     }
 }
 
@@ -137,7 +143,7 @@ pub(super) async fn show(
 
 async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<String, Refusal> {
     let event = find(app, caller, id, asked).await?;
-    let back = to_calendar(asked, event.zone, event.date());
+    let back = to_calendar(&identifiers(asked), event.zone, event.date());
     let page = EventPage {
         shell: &shell(app, caller, Place::Calendar).await?,
         done: Done::named(asked.get("done")),
@@ -230,7 +236,7 @@ pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) 
 /// The address of the calendar on the day of an event that is gone.
 fn after_cancelling(fields: &Fields, now: Timestamp) -> String {
     let Ok(zone) = fields.get("tz").parse::<Zone>() else { return format!("{CALENDAR}?done=cancelled") };
-    format!("{}&done=cancelled", to_calendar(fields, zone, date(fields, zone, now)))
+    format!("{}&done=cancelled", to_calendar(&identifiers(fields), zone, date(fields, zone, now)))
 }
 
 /// `POST /console/calendar/events/{id}/confirm`
@@ -250,7 +256,7 @@ fn ended(id: &str, form: &OwnForm, outcome: Result<Answer, Refusal>, done: &str)
     let was_waiting = form.fields.get("next") == WAITING;
     match outcome {
         Ok(_) if was_waiting => Ok(see_other(&format!("{WAITING}?done={done}"), None)),
-        Ok(_) => Ok(to_event(id, form.fields.get("tz").parse().ok(), done)),
+        Ok(_) => Ok(to_event(id, &form.fields, form.fields.get("tz").parse().ok(), done)),
         Err(refusal) => refused(refusal, if was_waiting { TO_WAITING } else { TO_CALENDAR }),
     }
 }

@@ -12,6 +12,9 @@ use kalends_wire as wire;
 use super::people::{attendees, lines_of};
 use crate::pages::{Fields, WAS, line, lines};
 
+/// What is wrong with another repetition of one occurrence.
+const REPEATS_ALONE: &str = "must stay as it is if only this occurrence changes; choose this and the following, or all";
+
 /// What was typed.
 pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
     given(fields, "")
@@ -100,8 +103,8 @@ impl Current {
             None => (clock(event.span.start()), clock(event.span.end())),
         };
         let repeats = match &event.series {
-            SeriesPart::Series(rule, zone) => Repeat::of(Some(rule), *zone),
-            SeriesPart::Once | SeriesPart::Occurrence(_) => Repeat::of(None, event.calendar_zone),
+            SeriesPart::Series(rule, zone) | SeriesPart::Occurrence { rule, zone, .. } => Repeat::of(Some(rule), *zone),
+            SeriesPart::Once => Repeat::of(None, event.calendar_zone),
         };
         Self {
             title: line(&event.title),
@@ -219,6 +222,9 @@ pub(super) fn changed(
         body.reminders = Some(errors.take(read_reminders(given.reminders)).flatten());
     }
     if event.may_repeat() && was.repeats != given.repeats {
+        if matches!(event.series, SeriesPart::Occurrence { .. }) && given.scope == "this" {
+            errors.push(FieldError::new("repeats", REPEATS_ALONE));
+        }
         let rule = errors.take_all(given.repeats.rule_text()).flatten();
         // A series keeps its zone. One of whole days has that of its calendar.
         if rule.is_some() && event.series == SeriesPart::Once && event.dates.is_none() {
@@ -261,6 +267,7 @@ mod tests {
             series: SeriesPart::Once,
             version: 1,
             series_version: 1,
+            cals: Vec::new(),
         }
     }
 
@@ -336,7 +343,18 @@ mod tests {
         let never = RepeatGiven { choice: "never", ..was.repeats };
         let patch = changed(&series, &EventGiven { repeats: never, ..was }, &was).unwrap();
         assert_eq!(patch.recurrence.rule, Patch::Set(None));
-        // A hold does not repeat, and an occurrence repeats as its series does.
+        // The form of an occurrence shows the rule of its series, which changes with more than one of them.
+        let part =
+            SeriesPart::Occurrence { series: "evt_y".to_owned(), rule: "FREQ=WEEKLY".to_owned(), zone: Zone::UTC };
+        let occurrence = EventDetail { series: part, ..once.clone() };
+        let current = Current::of(&occurrence);
+        let was = current.given(&occurrence);
+        assert_eq!(was.repeats.choice, "weekly");
+        let patch = changed(&occurrence, &EventGiven { repeats: daily, scope: "following", ..was }, &was).unwrap();
+        assert!(patch.recurrence.rule.is_set() && !patch.recurrence.zone.is_set());
+        let errors = changed(&occurrence, &EventGiven { repeats: daily, scope: "this", ..was }, &was).unwrap_err();
+        assert_eq!(names(&errors), ["repeats"]);
+        // A hold does not repeat.
         let hold = EventDetail { kind: Some(EventKind::Hold(Timestamp::EPOCH)), ..once };
         let patch = changed(&hold, &EventGiven { repeats: daily, title: "Retro", sends: true, ..was }, &was).unwrap();
         assert!(!patch.recurrence.rule.is_set() && !patch.send_invitations && patch.title.is_set());

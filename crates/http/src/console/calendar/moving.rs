@@ -10,7 +10,6 @@ use super::{
     super::{
         form::{OwnForm, new_once},
         frame::{needs, shell},
-        places::{EVENTS, segment},
         shown::{page, refused, shown_again},
     },
     asked::{calendars, parameters, to_event, zone},
@@ -31,7 +30,7 @@ use crate::{
 enum Asked {
     /// The form.
     Form(String),
-    /// Only the whole series can be moved: the path of its form.
+    /// Only the whole series can be moved: the address of its form.
     OfSeries(String),
 }
 
@@ -45,7 +44,7 @@ pub(super) async fn ask(
     let given = EventGiven { conflicts: "allow", ..EventGiven::default() };
     match render(&app, &caller.0, &id.0, &parameters(query), given, &NO_PROBLEMS).await {
         Ok(Asked::Form(text)) => Ok(page(StatusCode::OK, text)),
-        Ok(Asked::OfSeries(path)) => Ok(see_other(&path, None)),
+        Ok(Asked::OfSeries(address)) => Ok(see_other(&address, None)),
         Err(refusal) => refused(refusal, TO_CALENDAR),
     }
 }
@@ -60,8 +59,8 @@ async fn render(
 ) -> Result<Asked, Refusal> {
     needs(caller, &operations::MOVE_EVENT)?;
     let event = find_changeable(app, caller, id, fields).await?;
-    if let SeriesPart::Occurrence(series) = &event.series {
-        return Ok(Asked::OfSeries(format!("{EVENTS}/{}/move", segment(series))));
+    if let SeriesPart::Occurrence { .. } = event.series {
+        return Ok(Asked::OfSeries(event.move_href()));
     }
     let listed = calendars(app, caller).await?;
     let has_more = u64::try_from(listed.data.len()).unwrap_or(u64::MAX) < listed.total;
@@ -88,11 +87,11 @@ pub(super) async fn submit(app: Service, id: PathOf<String>, mut form: OwnForm) 
     let to = wire::MoveEvent { calendar_id: given.calendar.to_owned(), if_free: given.conflicts == "refuse" };
     let outcome = form.once(&app, async |caller: &Actor| app.move_event(caller, &id.0, &to, &if_match).await).await;
     match outcome {
-        Ok(_) => Ok(to_event(&id.0, fields.get("tz").parse().ok(), "moved")),
+        Ok(_) => Ok(to_event(&id.0, &fields, fields.get("tz").parse().ok(), "moved")),
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, zone(&fields, &[]), &given)?;
             match render(&app, &form.caller, &id.0, &fields, given, &problems).await {
-                Ok(Asked::OfSeries(path)) => Ok(see_other(&path, None)),
+                Ok(Asked::OfSeries(address)) => Ok(see_other(&address, None)),
                 Ok(Asked::Form(text)) => shown_again(error, Ok(text), TO_CALENDAR),
                 Err(refusal) => refused(refusal, TO_CALENDAR),
             }

@@ -6,7 +6,10 @@ use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::Calendar;
 use kalends_kernel::{FieldErrors, Listed};
 use kalends_time::{Span, Zone};
-use kalends_web::{Answer, EventGiven, ExplainPage, NO_PROBLEMS, Obstacle, Place, Problems, WhyNot};
+use kalends_web::{
+    Answer, EventGiven, ExplainPage, NO_PROBLEMS, Obstacle, Place, Problems, SHOWN_CALENDARS, WhyNot, date_in_range,
+    read_clock,
+};
 use kalends_wire::{self as wire, ExplainQuery, ReasonKind};
 
 use super::{
@@ -14,7 +17,7 @@ use super::{
         frame::shell,
         shown::{page, shown_again},
     },
-    asked::{calendars, chosen, named, parameters, zone},
+    asked::{calendars, chosen, date, identifiers_in, named, parameters, to_calendar, zone},
     event::TO_CALENDAR,
     given::instant,
     refused::problems_of,
@@ -60,7 +63,20 @@ impl Shown<'_> {
         let (start, end) = (typed("start_time", start), typed("end_time", end));
         let given = EventGiven { calendar: asked.get("cal"), start: &start, end: &end, ..EventGiven::default() };
         let (shell, options) = (shell(app, caller, Place::Calendar).await?, Options::of(listed));
-        Ok(ExplainPage { shell: &shell, calendars: &options.choices(), zone, given, problems, answer }.html())
+        let day = read_clock(&start).map(|start| start.date).and_then(date_in_range);
+        let day = day.unwrap_or_else(|| date(asked, zone, app.now()));
+        let shown = identifiers_in(asked, SHOWN_CALENDARS);
+        let page = ExplainPage {
+            shell: &shell,
+            calendars: &options.choices(),
+            zone,
+            given,
+            shown: &shown,
+            back: &to_calendar(&shown, zone, day),
+            problems,
+            answer,
+        };
+        Ok(page.html())
     }
 }
 

@@ -6,7 +6,7 @@ use kalends_app::{Actor, Answer, Answered, App, EventPath, IfMatch, Refusal, ope
 use kalends_calendars::Calendar;
 use kalends_kernel::{FieldErrors, Listed};
 use kalends_plans::Feature;
-use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 use kalends_web::{
     Choice, EditEventForm, EventGiven, NO_PROBLEMS, NewEventForm, Place, Problems, RepeatGiven, date_in_range,
     read_clock,
@@ -20,7 +20,7 @@ use super::{
         frame::{needs, shell},
         shown::{page, refused, shown_again},
     },
-    asked::{calendars, chosen, date, named, parameters, to_calendar, to_event, zone},
+    asked::{calendars, chosen, date, identifiers, named, parameters, to_calendar, to_event, zone},
     event::{TO_CALENDAR, find_changeable, require_series, scope},
     given::{Current, changed, is_changed, merged, shown_before, typed},
     refused::problems_of,
@@ -109,8 +109,7 @@ async fn ask_for(app: &App, caller: &Actor, asked: &Fields) -> Result<String, Re
         ..EventGiven::default()
     };
     let shown = read_clock(start).map_or_else(|| date(asked, zone, app.now()), |start| start.date);
-    let back = to_calendar(asked, zone, shown);
-    render_new(app, caller, &listed, zone, (given, &back), &NO_PROBLEMS).await
+    render_new(app, caller, &listed, zone, (given, asked, shown), &NO_PROBLEMS).await
 }
 
 async fn render_new(
@@ -118,14 +117,17 @@ async fn render_new(
     caller: &Actor,
     listed: &Listed<Calendar>,
     zone: Zone,
-    (given, back): (EventGiven<'_>, &str),
+    (given, asked, day): (EventGiven<'_>, &Fields, CivilDate),
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let shell = shell(app, caller, Place::Calendar).await?;
+    let cals = identifiers(asked);
+    let (cals, back) = (cals.as_slice(), to_calendar(&cals, zone, day));
+    let back = back.as_str();
     let (once, options) = (new_once(app.entropy()), Options::of(listed));
     let (shell, once, calendars) = (&shell, once.as_str(), options.choices());
     let longest_hold = caller.needs(Feature::Holds).is_ok().then(|| in_minutes(caller.longest_hold()));
-    Ok(NewEventForm { shell, once, calendars: &calendars, zone, longest_hold, given, back, problems }.html())
+    Ok(NewEventForm { shell, once, calendars: &calendars, zone, longest_hold, given, cals, back, problems }.html())
 }
 
 /// The part of an answer that leads to the page of an event.
@@ -140,13 +142,13 @@ pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, 
     let given = typed(&fields);
     let outcome = form.once(&app, async |caller: &Actor| add(&app, caller, &given, zone).await).await;
     match outcome {
-        Ok(answer) => Ok(to_event(&read::<Created>(&answer)?.id, Some(zone), "created")),
+        Ok(answer) => Ok(to_event(&read::<Created>(&answer)?.id, &fields, Some(zone), "created")),
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, zone, &given)?;
             let listed = calendars(&app, &form.caller).await?;
             let day = read_clock(given.start).map(|start| start.date).and_then(date_in_range);
-            let back = to_calendar(&fields, zone, day.unwrap_or_else(|| zone.to_civil(app.now()).date));
-            let text = render_new(&app, &form.caller, &listed, zone, (given, &back), &problems).await;
+            let day = day.unwrap_or_else(|| zone.to_civil(app.now()).date);
+            let text = render_new(&app, &form.caller, &listed, zone, (given, &fields, day), &problems).await;
             shown_again(error, text, TO_CALENDAR)
         }
     }
@@ -213,7 +215,7 @@ pub(super) async fn edit(app: Service, id: PathOf<String>, mut form: OwnForm) ->
             // A change of later occurrences makes a new series of them.
             let changed = answer.map(|answer| read::<Created>(&answer)).transpose()?;
             let id = changed.map_or(id.0, |changed| changed.id);
-            Ok(to_event(&id, fields.get("tz").parse().ok(), "saved"))
+            Ok(to_event(&id, &fields, fields.get("tz").parse().ok(), "saved"))
         }
         Err(refusal) => {
             let is_stale = matches!(refusal, Refusal::Stale { .. });

@@ -138,10 +138,11 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         series: SeriesPart::Once,
         version: 3,
         series_version: 4,
+        cals: vec![text.to_owned()],
     };
     let occurrence = EventDetail {
         id: format!("{series}_20260303T090000Z"),
-        series: SeriesPart::Occurrence(series),
+        series: SeriesPart::Occurrence { series, rule: "FREQ=WEEKLY;COUNT=3".to_owned(), zone: Zone::UTC },
         kind: Some(EventKind::Tentative),
         ..once.clone()
     };
@@ -215,6 +216,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         zone: Zone::UTC,
         longest_hold: Some(15),
         given,
+        cals: &[text],
         back: "/console/calendar?view=week",
         problems: wrong,
     };
@@ -248,6 +250,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         ("edit event, series", EditEventForm { event: &monthly, problems: &NO_PROBLEMS, ..edit }.html()),
         ("move event, wrong", moves.html()),
         ("move series", MoveEvent { event: &whole, has_more: false, problems: &NO_PROBLEMS, ..moves }.html()),
+        ("move hold", MoveEvent { event: &hold, problems: &NO_PROBLEMS, ..moves }.html()),
         ("move event, no other calendar", MoveEvent { calendars: &[], problems: &NO_PROBLEMS, ..moves }.html()),
         ("cancel event, wrong", cancel.html()),
         ("cancel event", CancelEvent { event: &once, sends: false, problems: &NO_PROBLEMS, ..cancel }.html()),
@@ -279,8 +282,16 @@ fn explained(text: &str) -> Vec<(&'static str, String)> {
     let free = Answer { is_offered: true, reasons: Vec::new(), has_more: false, warnings: Vec::new(), ..taken.clone() };
     let calendars = choices(text);
     let given = EventGiven { start: text, end: text, ..EventGiven::default() };
-    let asks =
-        ExplainPage { shell, calendars: &calendars, zone: Zone::UTC, given, problems: &NO_PROBLEMS, answer: None };
+    let asks = ExplainPage {
+        shell,
+        calendars: &calendars,
+        zone: Zone::UTC,
+        given,
+        shown: &[text],
+        back: "/console/calendar?view=week",
+        problems: &NO_PROBLEMS,
+        answer: None,
+    };
     vec![
         ("explain", asks.html()),
         ("explain, taken", ExplainPage { answer: Some(&taken), ..asks }.html()),
