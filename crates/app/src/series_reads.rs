@@ -1,15 +1,36 @@
-//! Reads the series that block time on a calendar.
+//! Reads series: those that block time on a calendar, and their versions.
 
-use kalends_calendars::ports::BlockingSeries;
-use kalends_kernel::{CalendarId, OrgId, Revision};
+use std::collections::BTreeMap;
+
+use kalends_calendars::{Calendar, ports::BlockingSeries};
+use kalends_kernel::{CalendarId, EventId, OrgId, Revision, Version};
 use kalends_time::{SignedDuration, Span};
 
-use crate::{App, Refusal, series_cache::KnownSeries};
+use crate::{Actor, App, Refusal, series_cache::KnownSeries};
 
 /// How far before and after the requested time to read series, because the next query is usually for a time nearby.
 const AROUND: SignedDuration = SignedDuration::days(92);
 
 impl App {
+    /// The versions of series of a calendar, read in one statement. A changed occurrence has a version of its own, which
+    /// other changes of its series do not raise. Series that are not visible are left out.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`].
+    pub async fn series_versions(
+        &self,
+        actor: &Actor,
+        calendar: &Calendar,
+        series: &[EventId],
+    ) -> Result<BTreeMap<EventId, Version>, Refusal> {
+        actor.for_agent(calendar.agent)?;
+        if series.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let found = self.parts.store.events_of(actor.org(), calendar.id, series).await?;
+        Ok(found.into_iter().map(|event| (event.id, event.version)).collect())
+    }
+
     /// The series that block time on a calendar, at least all that overlap `window`: the cached ones at revision
     /// `seen`, else the current ones. `None` if the calendar is no longer visible.
     pub(crate) async fn series_reaching(

@@ -8,6 +8,7 @@
   const wide = matchMedia('(min-width: 48rem)');
   const [STEP, ROW, DAY] = [15 * 60_000, 30 * 60_000, 24 * 60 * 60_000];
   const LOST = 'The connection was lost. Reload the page to see whether the event has changed.';
+  const CHANGED = 'The event has changed since this page was loaded, so it stays where it was.';
   // How long a finger rests until it drags, in milliseconds, and how far other pointers move, in pixels.
   const [REST, FAR] = [450, 6];
   const BY = { ArrowUp: -STEP, ArrowDown: STEP };
@@ -148,14 +149,19 @@
     }
     if (!scope) return cancel();
     say('Saving…');
+    const { id, version, series } = item.dataset;
+    const signal = AbortSignal.timeout(15_000);
     let answer;
     try {
-      answer = await fetch(`/v1/events/${item.dataset.id}${scope === 'this' ? '' : `?scope=${scope}`}`, {
+      // An occurrence that was changed on its own keeps its version when its series changes.
+      const whole = scope === 'this' ? null : await fetch(`/v1/events/${id.replace(/_[^_]*$/, '')}`, { cache: 'no-store', signal });
+      if (whole?.ok && !whole.headers.get('ETag')?.includes(`"${series}"`)) return refuse(CHANGED);
+      answer = whole && !whole.ok ? whole : await fetch(`/v1/events/${id}${scope === 'this' ? '' : `?scope=${scope}`}`, {
         method: 'PATCH',
-        headers: { 'Content-Type': 'application/json', 'If-Match': `"${item.dataset.version}"` },
+        headers: { 'Content-Type': 'application/json', 'If-Match': `"${version}"` },
         // A new start moves the event, and a new end changes its length.
         body: JSON.stringify(kind === 'resize' ? { end_time: new Date(to) } : { start_time: new Date(from) }),
-        signal: AbortSignal.timeout(15_000),
+        signal,
       });
     } catch {
       return refuse(LOST);
@@ -167,7 +173,7 @@
     refuse({
       401: 'Your session has ended. Reload the page to sign in.',
       404: 'There is no such event any more, or you have switched to another organization.',
-      412: 'The event has changed since this page was loaded, so it stays where it was.',
+      412: CHANGED,
     }[answer.status] ?? `The event stays where it was: ${known.error?.message ?? answer.status}`);
   }
 

@@ -193,7 +193,7 @@ async fn a_moved_occurrence_asks_which_ones_move() {
     let it = Desk::new(Sqlite).await;
     let mut body = event_body("Standup", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z");
     body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
-    it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201);
+    let series = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
     let browser = at_week(&it).await;
     let second = "[data-from='2027-03-02T09:00:00Z'] a";
     let shift = async || {
@@ -215,7 +215,17 @@ async fn a_moved_occurrence_asks_which_ones_move() {
     shift().await;
     browser.press_button("Only this one").await;
     browser.find("[data-from='2027-03-02T09:30:00Z'] a:focus").await;
-    assert_eq!(it.taking_place().await, ["01T09:15 Standup", "02T09:30 Standup", "03T09:15 Standup"]);
+    let before = ["01T09:15 Standup", "02T09:30 Standup", "03T09:15 Standup"];
+    assert_eq!(it.taking_place().await, before);
+    // Its own version stays when somebody changes the series.
+    browser.find("#grid.live").await;
+    it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": "Room 2" })).await.expect(200);
+    shift().await;
+    browser.press_button("All of the series").await;
+    browser.find("#refused:not([hidden])").await;
+    let text = browser.text("#refused p").await;
+    assert!(text.starts_with("The event has changed since this page was loaded"), "{text}");
+    assert_eq!(it.taking_place().await, before);
 }
 
 #[tokio::test]

@@ -178,7 +178,7 @@ impl Days<'_> {
             id: event.id.clone(),
             version: event.version,
             span: event.span,
-            is_occurrence: event.is_occurrence,
+            series_version: event.series_version,
             has_end: event.span.end() <= day.span.end(),
         })
     }

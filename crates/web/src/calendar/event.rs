@@ -23,10 +23,10 @@ pub struct EventInView {
     pub kind: EventKind,
     /// Whether it is imported from a feed.
     pub is_imported: bool,
-    /// Whether it is an occurrence of a series.
-    pub is_occurrence: bool,
     /// The version that is shown. It has no meaning for [`EventKind::Busy`].
     pub version: i64,
+    /// The version of its series, if it is an occurrence.
+    pub series_version: Option<i64>,
 }
 
 /// What takes a time.

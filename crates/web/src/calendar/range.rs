@@ -253,8 +253,8 @@ mod tests {
             dates: date.map(|date| (date.parse().unwrap(), date.parse().unwrap())),
             kind: EventKind::Confirmed,
             is_imported: false,
-            is_occurrence: false,
             version: 1,
+            series_version: None,
         };
         assert_eq!(viewed(View::Day, "2026-03-05").shows(&event), is_shown);
     }

@@ -34,7 +34,8 @@ pub(crate) struct Movable {
     pub id: String,
     pub version: i64,
     pub span: Span,
-    pub is_occurrence: bool,
+    /// The version of its series, if it is an occurrence.
+    pub series_version: Option<i64>,
     /// Whether it ends on the day, so that its end can be dragged there.
     pub has_end: bool,
 }

@@ -1,10 +1,10 @@
 //! Reads the events that the calendar shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::{Calendar, Event, EventSource, EventStatus, ports::InstanceFilter};
-use kalends_kernel::{CalendarId, LIMIT_MAX, MetadataFilter, Page};
+use kalends_kernel::{CalendarId, EventId, LIMIT_MAX, MetadataFilter, Page, Version};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use kalends_web::{EVENTS_MAX, EventInView, EventKind, Viewed};
 use kalends_wire::Listing;
@@ -71,7 +71,8 @@ impl Found {
             let listed = app.list_calendar_events(caller, &id, Listing::Instances(filter), page).await?;
             let read = listed.data.last().map(|event| event.times.span.start());
             let is_end = u64::from(page.offset + page.limit) >= listed.total;
-            let live = listed.data.into_iter().filter_map(|event| in_view(event, calendar));
+            let versions = app.series_versions(caller, calendar, &series_of_changed(&listed.data)).await?;
+            let live = listed.data.into_iter().filter_map(|event| in_view(event, calendar, &versions));
             self.keep(live.filter(|event| viewed.shows(event)));
             let is_full = self.last().is_some_and(|last| read.is_some_and(|read| read >= last));
             if is_end || is_full {
@@ -104,8 +105,8 @@ impl Found {
             dates: None,
             kind: EventKind::Busy,
             is_imported: false,
-            is_occurrence: false,
             version: 0,
+            series_version: None,
         }));
         Ok(())
     }
@@ -144,8 +145,16 @@ fn window(viewed: &Viewed, own: Zone) -> Option<Span> {
     }
 }
 
-/// An event as the calendar shows it; `None` if it does not take place.
-fn in_view(event: Event, calendar: &Calendar) -> Option<EventInView> {
+/// The series of the occurrences that were changed on their own. The others have the identifier and the version of their
+/// series.
+fn series_of_changed(events: &[Event]) -> Vec<EventId> {
+    let series = events.iter().filter_map(|event| Some((event.id, event.occurrence()?.series)));
+    let series: BTreeSet<EventId> = series.filter(|(id, series)| id != series).map(|(_, series)| series).collect();
+    series.into_iter().collect()
+}
+
+/// An event as the calendar shows it; `None` if it does not take place. `versions` are those of series.
+fn in_view(event: Event, calendar: &Calendar, versions: &BTreeMap<EventId, Version>) -> Option<EventInView> {
     let kind = kind(&event)?;
     let span = event.times.span;
     Some(EventInView {
@@ -155,8 +164,12 @@ fn in_view(event: Event, calendar: &Calendar) -> Option<EventInView> {
         dates: event.times.all_day.then(|| EventInView::whole_days(span, calendar.zone)),
         kind,
         is_imported: event.source == EventSource::ExternalIcal,
-        is_occurrence: event.occurrence().is_some(),
         version: event.version.0,
+        series_version: event.occurrence().map(|occurrence| {
+            // A series that has gone has no version.
+            let known = (event.id == occurrence.series).then_some(event.version);
+            known.or_else(|| versions.get(&occurrence.series).copied()).map_or(0, |version| version.0)
+        }),
         title: event.title,
     })
 }
@@ -194,8 +207,8 @@ mod tests {
             dates: None,
             kind: EventKind::Confirmed,
             is_imported: false,
-            is_occurrence: false,
             version: 1,
+            series_version: None,
         })
     }
 

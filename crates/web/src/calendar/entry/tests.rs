@@ -14,8 +14,8 @@ fn event(id: &str, start: &str, end: &str) -> EventInView {
         dates: None,
         kind: EventKind::Confirmed,
         is_imported: false,
-        is_occurrence: false,
         version: 1,
+        series_version: None,
     }
 }
 
@@ -190,19 +190,21 @@ fn only_some_events_can_be_moved() {
         EventInView { is_imported: true, ..at(2) },
         EventInView { id: String::new(), kind: EventKind::Busy, ..at(3) },
         EventInView { dates: Some((date, date)), ..at(4) },
-        EventInView { is_occurrence: true, kind: EventKind::Tentative, ..at(5) },
+        EventInView { series_version: Some(9), kind: EventKind::Tentative, ..at(5) },
         event("night", "2026-03-04T22:00:00Z", "2026-03-05T01:00:00Z"),
     ];
     let moved = |days: &[DaySeen]| -> Vec<String> {
         let entries = days.iter().flat_map(|day| day.strip.iter().chain(&day.timed));
-        let shown = |it: &Movable| format!("{} {} {} {}", it.span.start(), it.version, it.is_occurrence, it.has_end);
+        let shown = |it: &Movable| {
+            format!("{} {} {} {}", it.span.start(), it.version, it.series_version.unwrap_or(0), it.has_end)
+        };
         entries.filter_map(|entry| entry.movable.as_ref()).map(shown).collect()
     };
     let expected = [
-        "2026-03-04T01:00:00Z 7 false true",
-        "2026-03-04T05:00:00Z 1 true true",
-        "2026-03-04T22:00:00Z 1 false false",
-        "2026-03-04T22:00:00Z 1 false true",
+        "2026-03-04T01:00:00Z 7 0 true",
+        "2026-03-04T05:00:00Z 1 9 true",
+        "2026-03-04T22:00:00Z 1 0 false",
+        "2026-03-04T22:00:00Z 1 0 true",
     ];
     assert_eq!(moved(&seen(View::Week, "2026-03-04", "UTC", &events)), expected);
     let viewers = seen_by(false, false, View::Week, "2026-03-04", "UTC", &events);

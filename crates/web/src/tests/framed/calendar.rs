@@ -27,8 +27,8 @@ fn events(text: &str) -> Vec<EventInView> {
         dates: None,
         kind,
         is_imported,
-        is_occurrence: kind == EventKind::Tentative,
         version: 3,
+        series_version: (kind == EventKind::Tentative).then_some(4),
     };
     let morning = span("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z");
     let whole = span("2026-03-04T00:00:00Z", "2026-03-06T00:00:00Z");
