@@ -55,20 +55,42 @@
 
   // A row of the grid is a day, in the order of the page, so that screen readers name the day.
   // Headings and list items may not be cells themselves, so what is in them is.
-  const roles = { presentation: 'ol, .rows, h3, li', rowheader: 'h3 > .cell', gridcell: 'li > .cell, .note, .more, .add' };
+  const roles = { presentation: '.columns, .head, ol, .rows, h3, li', rowheader: 'h3 > .cell', gridcell: 'li > .cell, .note, .more, .add' };
   for (const part of all('h3, li')) {
     const cell = document.createElement('span');
     cell.className = 'cell';
     cell.append(...part.childNodes);
     part.append(cell);
   }
-  const about = { role: 'grid', 'aria-labelledby': 'shown', 'aria-describedby': 'keys' };
+
+  // The heads of the days cover the top of the scroll box, and what is scrolled into view is below them. How far they
+  // reach is a class of the style sheet, in these steps of pixels.
+  const [COVER, COVERS_MAX] = [16, 32];
+  const head = grid.querySelector('.head');
+  let covered;
+  function cover() {
+    const covers = `u${Math.min(Math.ceil(head.offsetHeight / COVER), COVERS_MAX)}`;
+    if (covers === covered) return;
+    if (covered) grid.classList.remove(covered);
+    grid.classList.add(covered = covers);
+  }
+  new ResizeObserver(cover).observe(head);
+
+  // The box opens with the working day. The server says at which hour.
+  function openBox() {
+    cover();
+    const hour = grid.querySelector('.opens');
+    if (hour) grid.scrollTop += hour.getBoundingClientRect().top - head.getBoundingClientRect().bottom;
+  }
+
   function arrange() {
     const set = (part, name, value) => (wide.matches ? part.setAttribute(name, value) : part.removeAttribute(name));
     for (const [role, css] of Object.entries(roles)) all(css).forEach((part) => set(part, 'role', role));
     for (const day of days) day.setAttribute('role', wide.matches ? 'row' : 'group');
-    for (const [name, value] of Object.entries(about)) set(grid, name, value);
+    grid.setAttribute('role', wide.matches ? 'grid' : 'group');
+    set(grid, 'aria-describedby', 'how');
     document.getElementById('keys').hidden = !wide.matches;
+    if (wide.matches) openBox();
   }
   wide.addEventListener('change', arrange);
   arrange();

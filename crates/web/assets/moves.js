@@ -200,16 +200,20 @@
     press = null;
   }
 
+  // The place of the pointer among the hours, however far the page and the hours are scrolled.
+  const heightOf = (event) => event.pageY + grid.scrollTop;
   const under = (x) => columns.find((column) => x < column.right) ?? columns.at(-1);
   const timeAt = ({ begin, top, unit, rows }, y) => begin + Math.min(Math.max((y - top) / unit, 0), rows) * ROW;
 
   function lift() {
-    // Measured once, so that dragging reads no layout.
+    // Measured once, so that dragging reads no layout but how far the hours are scrolled.
     const longest = Math.max(...columns.map((column) => column.rows));
     for (const column of columns) {
       const { right, top, height } = column.list.getBoundingClientRect();
-      Object.assign(column, { right: right + scrollX, top: top + scrollY, unit: height / longest });
+      Object.assign(column, { right: right + scrollX, top: top + scrollY + grid.scrollTop, unit: height / longest });
     }
+    press.upper = grid.querySelector('.head').getBoundingClientRect().bottom + scrollY;
+    press.lower = grid.getBoundingClientRect().bottom + scrollY;
     const { item, edge } = press;
     press.column = under(press.x);
     press.at = timeAt(press.column, press.y);
@@ -249,7 +253,7 @@
     if (!wide.matches || !item || event.button || !event.isPrimary || change) return;
     // The lower edge of an event is drawn over its link.
     const edge = event.target === item && 'ends' in item.dataset;
-    press = { pointer: event.pointerId, item, edge, x: event.pageX, y: event.pageY };
+    press = { pointer: event.pointerId, item, edge, x: event.pageX, y: heightOf(event) };
     if (event.pointerType === 'touch') press.timer = setTimeout(lift, REST);
   });
   on('pointermove', (event) => {
@@ -257,11 +261,13 @@
     // The button was let go where the page did not see it.
     if (!event.buttons) return change ? cancel() : release();
     if (!change) {
-      if (Math.hypot(event.pageX - press.x, event.pageY - press.y) < FAR) return;
+      if (Math.hypot(event.pageX - press.x, heightOf(event) - press.y) < FAR) return;
       if (press.timer) return release(); // A finger that moves at once scrolls.
       lift();
     }
-    drag(event.pageX, event.pageY);
+    drag(event.pageX, heightOf(event));
+    if (event.pageY < press.upper + 40) grid.scrollBy(0, -20);
+    if (event.pageY > press.lower - 40) grid.scrollBy(0, 20);
     if (event.clientY < 40) scrollBy(0, -20);
     if (event.clientY > innerHeight - 40) scrollBy(0, 20);
   });

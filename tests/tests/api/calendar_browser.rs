@@ -39,6 +39,16 @@ fn hour(at: &str) -> String {
     format!(".slot a[href*='start=2027-03-{at}']")
 }
 
+/// How far below the heads of the days an element begins, in pixels.
+async fn below_heads(browser: &Browser, css: &str) -> f64 {
+    let script = format!(
+        "const at = (css) => document.querySelector(css).getBoundingClientRect();
+        return at({}).top - at('.head').bottom",
+        json!(css)
+    );
+    browser.run(&script).await.as_f64().unwrap()
+}
+
 /// What screen readers say.
 async fn said(browser: &Browser) -> String {
     browser.property("#said", "textContent").await
@@ -58,21 +68,34 @@ fn pair(start: &str, end: &str) -> (String, String) {
 async fn the_keyboard_reaches_every_hour_and_creates_an_event() {
     let it = Desk::new(Sqlite).await;
     let browser = at_week(&it).await;
-    assert!(!browser.has("#keys[hidden]").await, "the keys are explained");
+    assert!(browser.has("#keys:not([hidden], [open]) summary").await, "the keys are explained");
+    assert!(below_heads(&browser, &hour("01T07:00")).await.abs() < 2.0, "the week opens in the morning");
     browser.tab_to(".slot a").await;
     assert!(browser.is_at(&hour("01T09:00")).await, "Tab reaches the morning of the first day");
     browser.strike(&[Key::Right, Key::Down]).await;
     assert!(browser.is_at(&hour("02T10:00")).await);
     browser.strike(&[Key::Left, Key::Up, Key::End]).await;
     assert!(browser.is_at(&hour("01T23:00")).await);
-    browser.strike(&[Key::Right, Key::PageDown]).await;
+    // The heads of the days stay where they are, and do not cover where the keyboard goes.
+    browser.strike(&[Key::Up; 12]).await;
+    assert!(browser.is_at(&hour("01T11:00")).await && below_heads(&browser, ":focus").await >= 0.0);
+    let head = "const at = (css) => document.querySelector(css).getBoundingClientRect().top;
+        return at('.head') - at('#grid')";
+    assert!(browser.run(head).await.as_f64().unwrap().abs() < 2.0);
+    browser.run("document.querySelector('#grid').scrollTop = 9999").await;
+    browser.run("document.querySelector(':focus').scrollIntoView({ block: 'nearest' })").await;
+    assert!(below_heads(&browser, ":focus").await >= 0.0);
+    browser.strike(&[Key::End, Key::Right, Key::PageDown]).await;
     browser.find(&format!("{}:focus", hour("09T23:00"))).await;
     browser.strike(&[Key::PageUp]).await;
     browser.find(&format!("{}:focus", hour("02T23:00"))).await;
     browser.strike(&[Key::Escape]).await;
     assert!(browser.is_at("#legend").await);
 
-    browser.click(&hour("02T14:00")).await;
+    let above = hour("02T14:00");
+    assert!(below_heads(&browser, &above).await < 0.0);
+    browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'nearest' }})", json!(above))).await;
+    browser.click(&above).await;
     browser.headed("New event").await;
     browser.goto(&week(&it, "2027-03-01")).await;
     browser.tab_to(".slot a").await;

@@ -155,6 +155,8 @@ async fn the_hours_of_the_calendar_lead_to_the_form(#[case] database: Database) 
     let hour = link("start=2027-03-02T14:00", "Tuesday 2 March, 14:00");
     let week = pages.open(&it.view("week", ZONE)).await.says(200, &hour);
     assert_eq!(week.text.matches("aria-label=\"New event, ").count(), 7 * 24);
+    assert_eq!(week.text.matches(" opens\">").count(), 1, "the hour with which the grid opens");
+    assert!(week.text.contains("<li class=\"r15 s2 opens\"><span>07:00</span>"), "{}", week.text);
     let times = "data-from=\"2027-03-02T08:00:00Z\" data-to=\"2027-03-02T08:15:00Z\"";
     let data = format!("data-id=\"{id}\" data-version=\"1\" {times} data-ends>");
     assert!(week.text.contains(&data), "no {data} in {}", week.text);

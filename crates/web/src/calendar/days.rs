@@ -10,7 +10,7 @@ pub(crate) const ROW: SignedDuration = SignedDuration::minutes(30);
 /// The largest number of rows of a day, 28 hours. No day since 1970 has more than 26.
 pub(crate) const ROWS_MAX: usize = 56;
 /// The rows from one label of the axis to the next.
-const LABELLED: usize = 2;
+pub(crate) const LABELLED: usize = 2;
 
 /// A day of a zone. It has 23 or 25 hours, or others, if the clocks change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use kalends_i18n::Translator;
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use super::{
-    days::{Day, Hour, Part, clock},
+    days::{Day, Hour, LABELLED, Part, clock},
     event::EventInView,
     fields::clock_text,
     layout::{Place, arrange},
@@ -24,6 +24,8 @@ const ENTRIES_OF_MONTH: usize = 3;
 const ENTRIES_OF_LIST: usize = 50;
 /// The events that a week or a day shows above the hours of a day.
 const STRIP_MAX: usize = 20;
+/// The row of 07:00 on a usual day.
+const MORNING: usize = 14;
 /// The days of the week, from Monday on, where there is little space.
 const SHORT: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
@@ -51,6 +53,10 @@ impl Days<'_> {
                 before.clone_from(&day.axis);
             }
         }
+        let opens = opening_row(days.iter().filter_map(|day| day.first_row).min());
+        if let Some(day) = days.iter_mut().find(|day| !day.axis.is_empty()) {
+            day.opens = Some(opens);
+        }
         days
     }
 
@@ -67,6 +73,8 @@ impl Days<'_> {
             is_outside: !self.viewed.has(date),
             note: None,
             axis: Vec::new(),
+            opens: None,
+            first_row: None,
             rows: 0,
             begin: None,
             new_href: None,
@@ -151,6 +159,7 @@ impl Days<'_> {
                 }
             }
         }
+        seen.first_row = rows.iter().map(|range| range.start).min();
         let is_single = self.viewed.view == View::Day;
         let arranged = arrange(&rows, if is_single { COLUMNS_MAX } else { COLUMNS_OF_WEEK });
         let placed = arranged.places.iter().filter_map(|place| Some((*timed.get(place.index)?, classes(place))));
@@ -205,6 +214,12 @@ impl Days<'_> {
             movable: None,
         }
     }
+}
+
+/// The row of the hour with which a grid opens: 07:00, or an hour before the first event if that is earlier.
+fn opening_row(first: Option<usize>) -> usize {
+    let row = first.map_or(MORNING, |row| row.saturating_sub(LABELLED)).min(MORNING);
+    row - row % LABELLED
 }
 
 /// The first time of an event on a day.

@@ -66,6 +66,10 @@ pub(crate) struct DaySeen {
     pub note: Option<String>,
     /// The hours beside the day, unless they are those of the day before.
     pub axis: Vec<Hour>,
+    /// The row with which its hours open, if it has the first axis.
+    pub opens: Option<usize>,
+    /// The row of its first event.
+    pub first_row: Option<usize>,
     /// The number of rows.
     pub rows: usize,
     /// When the first row begins; `None` if the zone skips the day.
@@ -89,5 +93,10 @@ pub(crate) struct DaySeen {
 impl DaySeen {
     pub(crate) fn is_empty(&self) -> bool {
         self.strip.is_empty() && self.timed.is_empty() && self.more == 0
+    }
+
+    /// Whether the grid opens with that hour.
+    pub(crate) fn opens_at(&self, hour: &Hour) -> bool {
+        self.opens == Some(hour.row)
     }
 }

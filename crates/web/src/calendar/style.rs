@@ -8,6 +8,11 @@ pub(crate) const COLUMNS_MAX: usize = 6;
 /// number.
 const TRACKS: usize = 60;
 
+/// The heads of the days cover the top of the scroll box by multiples of this, in pixels, and by at most that many.
+/// `calendar.js` has both numbers.
+const COVER: usize = 16;
+const COVERS_MAX: usize = 32;
+
 /// The whole style sheet.
 pub(crate) fn sheet() -> String {
     let mut sheet = include_str!("../../assets/calendar.css").to_owned();
@@ -17,6 +22,9 @@ pub(crate) fn sheet() -> String {
         sheet.push_str(&format!(".r{row}{{grid-row-start:{row}}}\n"));
         sheet.push_str(&format!(".s{row}{{grid-row-end:span {row}}}\n"));
         sheet.push_str(&format!(".h{row}{{min-height:calc({row}*var(--row))}}\n"));
+    }
+    for covers in 1..=COVERS_MAX {
+        sheet.push_str(&format!("#grid.u{covers}{{scroll-padding-top:{}px}}\n", covers * COVER));
     }
     for columns in 1..=COLUMNS_MAX {
         let width = TRACKS / columns;
@@ -60,6 +68,13 @@ mod tests {
         let (wide, positions) = (include_str!("../../assets/calendar.css"), sheet());
         let (before, _) = positions.split_once("\n.r1{").unwrap();
         assert!(before.ends_with("@media (min-width: 48rem) {") && wide.contains("@media (min-width: 48rem) {"));
+    }
+
+    #[test]
+    fn the_script_knows_how_far_heads_reach() {
+        let script = include_str!("../../assets/calendar.js");
+        assert!(script.contains(&format!("[{COVER}, {COVERS_MAX}]")));
+        assert!(sheet().contains("\n#grid.u32{scroll-padding-top:512px}\n"));
     }
 
     #[test]

@@ -127,6 +127,23 @@ fn events_without_a_column_are_counted() {
     assert_eq!((day[0].timed.len(), day[0].rest.len()), (5, 0));
 }
 
+/// Only the first axis has the hour with which the grid opens.
+#[rstest]
+#[case::no_events(&[], 14)]
+#[case::in_the_working_day(&["09:00", "17:00"], 14)]
+#[case::soon_after(&["17:00", "07:30"], 12)]
+#[case::early(&["05:00"], 8)]
+#[case::at_night(&["00:30"], 0)]
+fn a_grid_opens_in_the_morning_or_before_its_first_event(#[case] starts: &[&str], #[case] row: usize) {
+    let at = |start: &&str| event("x", &format!("2026-03-25T{start}:00Z"), &format!("2026-03-25T{start}:01Z"));
+    let events: Vec<EventInView> = starts.iter().map(at).collect();
+    for view in [View::Week, View::Day] {
+        let days = seen(view, "2026-03-25", "UTC", &events);
+        let opens: Vec<usize> = days.iter().filter_map(|day| day.opens).collect();
+        assert_eq!((opens, days[0].opens), (vec![row], Some(row)), "{view:?}");
+    }
+}
+
 /// Each hour that a day has leads to the form, with the clock of the zone.
 #[rstest]
 #[case::usual("2026-03-02", 24, "r5 s2 p1-0", "2026-03-02T02:00", "02:00")]
