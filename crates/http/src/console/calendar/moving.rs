@@ -59,7 +59,7 @@ async fn render(
 ) -> Result<Asked, Refusal> {
     needs(caller, &operations::MOVE_EVENT)?;
     let event = find_changeable(app, caller, id, fields).await?;
-    if let SeriesPart::Occurrence { .. } = event.series {
+    if matches!(event.series, SeriesPart::Occurrence { .. }) {
         return Ok(Asked::OfSeries(event.move_href()));
     }
     let listed = calendars(app, caller).await?;
