@@ -30,7 +30,7 @@ pub struct Asset {
 static CALENDAR: LazyLock<String> = LazyLock::new(sheet);
 
 /// Every file.
-pub static ALL: LazyLock<[Asset; 9]> = LazyLock::new(|| {
+pub static ALL: LazyLock<[Asset; 10]> = LazyLock::new(|| {
     [
         asset(
             "booking",
@@ -46,6 +46,7 @@ pub static ALL: LazyLock<[Asset; 9]> = LazyLock::new(|| {
         asset("calendar", "js", "text/javascript; charset=utf-8", include_str!("../assets/calendar.js")),
         asset("moves", "js", "text/javascript; charset=utf-8", include_str!("../assets/moves.js")),
         asset("preview", "js", "text/javascript; charset=utf-8", include_str!("../assets/preview.js")),
+        asset("copy", "js", "text/javascript; charset=utf-8", include_str!("../assets/copy.js")),
     ]
 });
 
@@ -95,6 +96,10 @@ pub(crate) fn moves_script() -> String {
 
 pub(crate) fn preview_script() -> String {
     ALL[8].path()
+}
+
+pub(crate) fn copy_script() -> String {
+    ALL[9].path()
 }
 
 fn asset(stem: &str, extension: &str, content_type: &'static str, text: &'static str) -> Asset {

@@ -53,7 +53,7 @@ fn creating<'a>(org: &'a str, agent: &'a str, once: &'a str) -> [(&'a str, &'a s
 
 /// The key on the page that shows it once.
 fn new_key(page: &str) -> String {
-    let (_, rest) = page.split_once("<pre><code>").unwrap();
+    let (_, rest) = page.split_once("<pre><code data-copy=\"the key\">").unwrap();
     rest.split('<').next().unwrap().to_owned()
 }
 

@@ -51,7 +51,7 @@ async fn only(api: &Client) -> Value {
 
 /// The secret that a page shows.
 fn secret(page: &Seen) -> String {
-    let (_, rest) = page.text.split_once("<code>whsec_").unwrap();
+    let (_, rest) = page.text.split_once("<code data-copy=\"the secret\">whsec_").unwrap();
     rest.split('<').next().unwrap().to_owned()
 }
 

@@ -197,6 +197,17 @@ fn scripts_insert_api_answers_only_as_text() {
     }
 }
 
+#[test]
+fn a_page_loads_the_script_of_copies_if_it_has_a_text_to_copy() {
+    for (name, page) in every_page("Call") {
+        let (tags, _) = read(&page);
+        let has_text = tags.iter().any(|tag| tag.get("data-copy").is_some());
+        let path = assets::copy_script();
+        let has_script = tags.iter().any(|tag| tag.get("src") == Some(path.as_str()));
+        assert_eq!(has_script, has_text, "{name}");
+    }
+}
+
 /// A page that leads elsewhere by itself has a link too.
 #[test]
 fn the_page_that_leads_to_a_provider_has_its_address_twice() {

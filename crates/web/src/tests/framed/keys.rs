@@ -85,7 +85,7 @@ fn a_new_key_is_shown_with_ways_to_use_it() {
     let made = KeyMade { shell, agent: "Ada", key: "svc_ak_x", base_url: "https://calendar.example.com" };
     let page = made.html().replace("&#34;", "\"").replace("&#39;", "'");
     for part in [
-        "<pre><code>svc_ak_x</code></pre>",
+        "<pre><code data-copy=\"the key\">svc_ak_x</code></pre>",
         mcp_configuration("https://calendar.example.com", "svc_ak_x").as_str(),
         "curl -H 'Authorization: Bearer svc_ak_x' https://calendar.example.com/v1/calendars",
     ] {
