@@ -2,10 +2,11 @@
 //! English, like the console, and work without scripts.
 
 use askama::Template;
-use kalends_time::Timestamp;
+use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
     agents::{CalendarShown, NAME},
+    calendar::event_time,
     english::in_english,
     field::Field,
     problems::Problems,
@@ -140,6 +141,13 @@ impl FirstAgent<'_> {
         mcp_configuration(self.base_url, self.written_key())
     }
 
+    /// When the event of the command takes place.
+    fn when(&self) -> String {
+        let (start, end) = self.event;
+        let zone = self.calendar.zone.parse().unwrap_or(Zone::UTC);
+        Span::new(start, end).map(|span| event_time(span, None, zone)).unwrap_or_default()
+    }
+
     fn command(&self) -> String {
         event_command(self.base_url, self.written_key(), &self.calendar.id, self.event)
     }
@@ -155,6 +163,8 @@ pub struct TestEvent<'a> {
     pub calendar: &'a str,
     /// The identifier of the agent that owns the calendar; `None` if the organization shares it.
     pub agent: Option<&'a str>,
+    /// The address of the calendar in the week of the event.
+    pub week: &'a str,
     /// The event as the API answers it, as JSON.
     pub event: &'a str,
 }

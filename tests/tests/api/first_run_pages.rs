@@ -127,6 +127,9 @@ async fn a_user_sets_up_the_first_agent_by_forms(#[case] database: Database) {
     let event: Value = serde_json::from_str(&copied(&shown, "event")).unwrap();
     assert_eq!((&event["title"], copied(&same, "event")), (&json!("Kalends test"), copied(&shown, "event")));
     assert!(!shown.text.contains(&key), "the key is shown once");
+    let (_, week) = shown.text.split_once("href=\"/console/calendar?").unwrap();
+    let week = week.split('"').next().unwrap().replace("&#38;", "&");
+    pages.open(&format!("/console/calendar?{week}")).await.says(200, "Kalends test");
     assert_eq!(agent.get(&events).await.expect(200)["total"], 2);
     assert_eq!(
         agent.get(format!("/v1/events/{}", event["id"].as_str().unwrap())).await.expect(200)["title"],

@@ -15,15 +15,16 @@ use kalends_app::{
 use kalends_calendars::{NewAgent, NewCalendar, ports::AgentFilter};
 use kalends_kernel::{FieldError, FieldErrors, Page};
 use kalends_plans::Feature;
-use kalends_time::{SignedDuration, Timestamp};
+use kalends_time::Zone;
 use kalends_web::{
     CalendarShown, FIRST_RUN_FIELDS, FirstAgent, FirstRunForm, FirstRunGiven, FirstRunMade, NO_PROBLEMS, Place,
-    Problems, TestEvent,
+    Problems, TestEvent, View, Viewed,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
+    first_event::next_working_hour,
     form::{ONCE, OwnForm, caller_of, is_once, new_once, once, read},
     frame::{needs, shell},
     places::{AGENTS, FIRST_RUN, Form, TEST_EVENT},
@@ -217,6 +218,7 @@ async fn step<T>(
 async fn show(app: &App, caller: &Actor, given: FirstRunGiven<'_>, created: Created) -> Result<Response, ApiError> {
     let Created { agent, calendar, key } = created;
     let zone = given.zone.unwrap_or_default().to_owned();
+    let event = next_working_hour(app.now(), zone.parse().unwrap_or(Zone::UTC));
     let calendar = CalendarShown { id: calendar.id, name: calendar.name, zone };
     let shown = FirstAgent {
         shell: &shell(app, caller, Place::Home).await?,
@@ -226,7 +228,7 @@ async fn show(app: &App, caller: &Actor, given: FirstRunGiven<'_>, created: Crea
         calendar: &calendar,
         key: key.as_deref(),
         base_url: &app.settings().base_url,
-        event: tomorrow(app.now()),
+        event,
     };
     Ok(page(StatusCode::CREATED, shown.html()))
 }
@@ -253,18 +255,14 @@ async fn again(
     shown_again(error, text, TO_AGENTS)
 }
 
-/// Half an hour that begins with the next full hour of tomorrow.
-fn tomorrow(now: Timestamp) -> (Timestamp, Timestamp) {
-    const HOUR: i64 = SignedDuration::hours(1).as_micros();
-    let hour = (now + SignedDuration::days(1)).as_micros().div_euclid(HOUR).saturating_add(1);
-    let start = Timestamp::from_micros(hour.saturating_mul(HOUR));
-    (start, start + SignedDuration::minutes(30))
-}
-
 /// `POST /console/start/test`
 async fn try_it(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     let id = form.fields.get("calendar").to_owned();
-    let (start, end) = tomorrow(app.now());
+    let calendar = match app.calendar(&form.caller, &id).await {
+        Ok(calendar) => calendar,
+        Err(refusal) => return refused(refusal, TO_AGENTS),
+    };
+    let (start, end) = next_working_hour(app.now(), calendar.zone);
     let event = wire::CreateEvent {
         title: TEST_TITLE.to_owned(),
         start_time: start.to_string(),
@@ -279,18 +277,16 @@ async fn try_it(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Ok(answer) => answer,
         Err(refusal) => return refused(refusal, TO_AGENTS),
     };
-    let event = pretty(&read::<wire::Event>(&answer)?)?;
-    let calendar = match app.calendar(&form.caller, &id).await {
-        Ok(calendar) => calendar,
-        // It was deleted since.
-        Err(refusal) => return refused(refusal, TO_AGENTS),
-    };
+    let event: wire::Event = read(&answer)?;
     let agent = calendar.agent.map(|agent| agent.to_string());
+    let (zone, date) = (calendar.zone, calendar.zone.to_civil(event.start_time).date);
+    let week = Viewed { view: View::Week, date, zone, second: None, calendars: vec![id] };
     let shown = TestEvent {
         shell: &shell(&app, &form.caller, Place::Home).await?,
         calendar: &calendar.name,
         agent: agent.as_deref(),
-        event: &event,
+        week: &week.href(View::Week, date),
+        event: &pretty(&event)?,
     };
     Ok(page(StatusCode::CREATED, shown.html()))
 }
@@ -311,18 +307,6 @@ async fn back() -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tomorrow_begins_with_a_full_hour() {
-        for (now, start, end) in [
-            ("2026-03-02T08:59:59.999Z", "2026-03-03T09:00:00Z", "2026-03-03T09:30:00Z"),
-            ("2026-03-02T09:00:00Z", "2026-03-03T10:00:00Z", "2026-03-03T10:30:00Z"),
-            ("2026-12-31T23:30:00Z", "2027-01-02T00:00:00Z", "2027-01-02T00:30:00Z"),
-        ] {
-            let (from, to) = tomorrow(now.parse().unwrap());
-            assert_eq!((from.to_string(), to.to_string()), (start.to_owned(), end.to_owned()), "{now}");
-        }
-    }
 
     #[test]
     fn every_field_that_is_wrong_is_named() {

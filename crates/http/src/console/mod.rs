@@ -17,6 +17,7 @@ mod connections;
 mod deliveries;
 mod expired;
 mod feeds;
+mod first_event;
 mod first_run;
 mod form;
 mod frame;

@@ -1,5 +1,7 @@
 //! The pages of the first run, and the forms of a calendar.
 
+use kalends_time::{SignedDuration, Timestamp};
+
 use super::{done, problems, shell};
 use crate::{
     CALENDAR_FIELDS, CalendarGiven, CalendarSettings, CalendarShown, DeleteCalendar, Done, FIRST_RUN_FIELDS,
@@ -10,7 +12,7 @@ const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
 
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Home);
-    let now = "2026-03-02T08:00:00Z".parse().unwrap();
+    let now: Timestamp = "2026-03-02T08:00:00Z".parse().unwrap();
     let wrong = &problems(&FIRST_RUN_FIELDS, text);
     let form = FirstRunForm {
         shell,
@@ -37,9 +39,10 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         calendar,
         key: Some(text),
         base_url: "https://kalends.example",
-        event: (now, now),
+        event: (now, now + SignedDuration::minutes(30)),
     };
-    let event = TestEvent { shell, calendar: text, agent: Some(AGENT), event: text };
+    let week = "/console/calendar?view=week&date=2026-03-02";
+    let event = TestEvent { shell, calendar: text, agent: Some(AGENT), week, event: text };
     let new_calendar = NewCalendarForm {
         shell,
         once: "once",
