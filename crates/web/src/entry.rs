@@ -271,6 +271,8 @@ pub struct SignedUp<'a> {
     pub key: &'a str,
     /// The address that the user is asked to prove; `None` if there is nothing to prove.
     pub asked: Option<&'a str>,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
 }
 
 impl SignedUp<'_> {

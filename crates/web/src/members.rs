@@ -117,6 +117,10 @@ pub struct MembersPage<'a> {
     pub members: &'a [MemberShown],
     /// The open invitations, the oldest first.
     pub invitations: &'a [InvitationShown],
+    /// The identifier of the invitation that was just made; empty if there is none.
+    pub invited: &'a str,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
     /// The roles that the user may grant; none if the user does not manage members.
     pub roles: &'a [Choice<'a>],
     /// Why nobody can be invited, as a sentence.
@@ -132,6 +136,11 @@ pub struct MembersPage<'a> {
 }
 
 impl MembersPage<'_> {
+    /// The invitation that was just made, while it is open.
+    fn invited(&self) -> Option<&InvitationShown> {
+        self.invitations.iter().find(|invitation| invitation.id == self.invited)
+    }
+
     /// The member whose role was not changed. The problem is shown beside their name.
     fn changed(&self) -> Option<&MemberShown> {
         let change = self.change?;

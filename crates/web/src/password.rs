@@ -19,6 +19,8 @@ pub struct Forgot<'a> {
     pub wrong: Option<&'a str>,
     /// Why no email can be sent now.
     pub problem: Option<&'a str>,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
 }
 
 impl Forgot<'_> {
@@ -33,6 +35,8 @@ impl Forgot<'_> {
 pub struct Forgotten<'a> {
     /// The address that was typed.
     pub email: &'a str,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
 }
 
 /// The page on which a user sets the password with the code from the email.

@@ -128,7 +128,6 @@ const DONE: &[(&str, &str)] = &[
     ("password", "Your password is changed. All your other sessions have ended."),
     ("deleted", "Deleted."),
     ("retrying", "It will be sent again. This takes a moment."),
-    ("sent", "Sent."),
     ("cancelled", "Cancelled."),
     ("confirmed", "Confirmed."),
     ("released", "Released."),

@@ -55,12 +55,18 @@ async fn somebody_is_invited_by_a_form(#[case] database: Database) {
     pages.send(PAGE, &form(BOB, "viewer")[1..]).await.says(409, SWITCHED);
     assert!(invitations(&owner).await.is_empty());
     // A double click.
+    let mut led = Vec::new();
     for _ in 0..2 {
-        pages.send(PAGE, &form(BOB, "viewer")).await.leads_to("/console/members?done=sent");
+        led.push(pages.send(PAGE, &form(BOB, "viewer")).await.location);
     }
-    let listed = pages.open("/console/members?done=sent").await.says(200, "Sent.");
-    assert!(listed.text.contains(BOB) && listed.text.contains("Works until"), "{}", listed.text);
     let [invitation]: [String; 1] = invitations(&owner).await.try_into().unwrap();
+    let after = format!("{PAGE}?invited={invitation}");
+    assert_eq!(led, [after.as_str(), after.as_str()]);
+    let listed = pages.open(&after).await.says(200, "Invited bob@example.com.");
+    assert!(listed.text.contains("Works until"), "{}", listed.text);
+    assert!(listed.text.contains("This server sends no email."), "{}", listed.text);
+    let stale = pages.open(&format!("{PAGE}?invited=inv_nobody")).await.says(200, BOB);
+    assert!(!stale.text.contains("Invited "), "{}", stale.text);
     token(&server, BOB, 1).await;
     assert_eq!(server.mails().iter().filter(|mail| mail.to == BOB).count(), 1);
 

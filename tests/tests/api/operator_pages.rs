@@ -285,7 +285,10 @@ async fn test_emails_are_sent_and_limited(#[case] database: Database) {
     let wrong = pages.send(MAIL, &[("email", HOSTILE)]).await.says(400, "aria-invalid");
     assert!(wrong.text.contains("<title>Error: "), "{}", wrong.text);
     for _ in 0..5 {
-        pages.send(MAIL, &[("email", "ada@example.com")]).await.says(200, "The test email was written to a file.");
+        pages
+            .send(MAIL, &[("email", "ada@example.com")])
+            .await
+            .says(200, "The test email to ada@example.com was written to a file.");
     }
     let refused = pages.send(MAIL, &[("email", "ada@example.com")]).await;
     let refused = refused.says(429, "5 test emails an hour are allowed");
@@ -322,7 +325,10 @@ async fn the_configuration_is_shown_without_secrets(#[case] database: Database) 
         assert!(shown.text.contains(text), "no {text} in {}", shown.text);
     }
     // The mail server does not answer.
-    let failed = pages.send(MAIL, &[("email", "ada@example.com")]).await.says(200, "The test email was not accepted.");
+    let failed = pages
+        .send(MAIL, &[("email", "ada@example.com")])
+        .await
+        .says(200, "The test email to ada@example.com was not accepted.");
     assert!(failed.text.contains("<title>Error: ") && !failed.text.contains("hunter2"), "{}", failed.text);
     assert!(failed.text.contains("<dt>Details</dt>"), "{}", failed.text);
 }

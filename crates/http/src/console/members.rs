@@ -16,10 +16,11 @@ use kalends_web::{
     Place, Problems, ROLES, RemoveMember, RoleGiven,
 };
 use kalends_wire as wire;
+use serde::Deserialize;
 
 use super::{
-    form::{OwnForm, new_once},
-    frame::{Asked, AskedOf, belongs_elsewhere, shell},
+    form::{OwnForm, new_once, read},
+    frame::{AskedOf, belongs_elsewhere, shell},
     places::{Form, MEMBER, MEMBERS, REMOVE_MEMBER},
     shown::{after_removal, page, parted, problems, reason, refused, shown_again},
 };
@@ -64,6 +65,25 @@ struct Sent<'a> {
 /// No form was sent.
 const NOTHING: Sent<'static> = Sent { invite: NOBODY, change: None };
 
+/// What the address of the list says.
+#[derive(Default, Deserialize)]
+struct AskedList {
+    /// The form that had its effect, by its name in [`Done`].
+    #[serde(default)]
+    done: String,
+    /// The identifier of the invitation that was just made.
+    #[serde(default)]
+    invited: String,
+}
+
+/// What the list says about the form that led to it.
+#[derive(Clone, Copy, Default)]
+struct Said<'a> {
+    done: Done,
+    /// The identifier of the invitation that was just made; empty if there is none.
+    invited: &'a str,
+}
+
 /// The role of the caller, and the user.
 fn own(caller: &Actor) -> Result<(Role, UserId), Refusal> {
     let role = caller.principal.kind.role();
@@ -99,12 +119,20 @@ fn shown_invitation(invitation: wire::MemberInvitation, own: Role) -> Invitation
 }
 
 /// `GET /console/members`
-async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    Ok(page(StatusCode::OK, render(&app, &caller.0, Asked::of(asked).done(), NOTHING, &NO_PROBLEMS).await?))
+async fn list(app: Service, caller: Caller, asked: AskedOf<AskedList>) -> Result<Response, ApiError> {
+    let AskedList { done, invited } = asked.map(|asked| asked.0).unwrap_or_default();
+    let said = Said { done: Done::named(&done), invited: &invited };
+    Ok(page(StatusCode::OK, render(&app, &caller.0, said, NOTHING, &NO_PROBLEMS).await?))
 }
 
 /// The list, with what was given in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, done: Done, sent: Sent<'_>, problems: &Problems) -> Result<String, Refusal> {
+async fn render(
+    app: &App,
+    caller: &Actor,
+    said: Said<'_>,
+    sent: Sent<'_>,
+    problems: &Problems,
+) -> Result<String, Refusal> {
     let own = own(caller)?;
     let listed = app.list_members(caller).await?;
     let members: Vec<_> = listed.members.into_iter().map(|member| shown(member, own)).collect();
@@ -114,9 +142,11 @@ async fn render(app: &App, caller: &Actor, done: Done, sent: Sent<'_>, problems:
     let blocked = caller.may_invite().err().map(|refusal| reason(&refusal));
     let list = MembersPage {
         shell: &shell(app, caller, Place::Organization).await?,
-        done,
+        done: said.done,
         members: &members,
         invitations: &invitations,
+        invited: said.invited,
+        keeps_mail: app.settings().deployment.keeps_mail,
         roles: &roles,
         blocked: blocked.as_deref(),
         once: &new_once(app.entropy()),
@@ -136,7 +166,7 @@ async fn again(
     refusal: Refusal,
 ) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, known)?;
-    shown_again(error, render(app, caller, Done::default(), sent, &problems).await, TO_LIST)
+    shown_again(error, render(app, caller, Said::default(), sent, &problems).await, TO_LIST)
 }
 
 fn after(done: &str) -> Response {
@@ -152,6 +182,12 @@ fn typed(fields: &Fields) -> InviteGiven<'_> {
     InviteGiven { email: fields.get("email").trim(), role: fields.get("role") }
 }
 
+/// The part of an answer by which the list finds the invitation.
+#[derive(Deserialize)]
+struct Invited {
+    id: MemberInvitationId,
+}
+
 /// `POST /console/members`
 async fn invite(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     let InviteGiven { email, role } = typed(&form.fields);
@@ -162,7 +198,10 @@ async fn invite(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(_) => Ok(after("sent")),
+        Ok(answer) => {
+            let id = read::<Invited>(&answer)?.id;
+            Ok(see_other(&format!("{MEMBERS}?invited={id}"), None))
+        }
         Err(refusal) => {
             let sent = Sent { invite: typed(&form.fields), change: None };
             again(&app, &form.caller, sent, &INVITATION_FIELDS, refusal).await

@@ -16,14 +16,16 @@ use crate::{Service, error::ApiError, pages::mailed_code};
 const NO_ADDRESS: &str = "Enter an email address, such as ada@example.com.";
 
 /// `GET /console/forgot`
-pub(super) async fn ask_for_address() -> Response {
-    page(StatusCode::OK, Forgot { email: "", wrong: None, problem: None }.html())
+pub(super) async fn ask_for_address(app: Service) -> Response {
+    let keeps_mail = app.settings().deployment.keeps_mail;
+    page(StatusCode::OK, Forgot { email: "", wrong: None, problem: None, keeps_mail }.html())
 }
 
 /// `POST /console/forgot`
 pub(super) async fn send(app: Service, sent: Sent) -> Response {
     let email = sent.fields.get("email").trim();
-    let asks = Forgot { email, wrong: None, problem: None };
+    let keeps_mail = app.settings().deployment.keeps_mail;
+    let asks = Forgot { email, wrong: None, problem: None, keeps_mail };
     let called = match sent.called {
         Ok(called) => called,
         Err(exceeded) => {
@@ -34,7 +36,7 @@ pub(super) async fn send(app: Service, sent: Sent) -> Response {
     match (wire::ForgotPassword { email: email.to_owned() }).parse() {
         Ok(address) => {
             app.0.forgot_password(&called, address);
-            page(StatusCode::ACCEPTED, Forgotten { email }.html())
+            page(StatusCode::ACCEPTED, Forgotten { email, keeps_mail }.html())
         }
         Err(_) => page(StatusCode::BAD_REQUEST, Forgot { wrong: Some(NO_ADDRESS), ..asks }.html()),
     }

@@ -125,9 +125,11 @@ struct MadeUser {
 /// The page that shows the key. A form that is sent twice gets it twice, but only the first answer begins a session.
 fn signed_up(app: &App, next: Next<'_>, answer: &Answer) -> Result<Response, ApiError> {
     let made: Made = read(answer)?;
-    let asks = app.settings().email_proof && made.user.email_verified_at.is_none();
+    let settings = app.settings();
+    let asks = settings.email_proof && made.user.email_verified_at.is_none();
     let asked = Some(&*made.user.email).filter(|_| asks);
-    let shown = SignedUp { next, organization: &made.org.name, key: &made.api_key, asked };
+    let keeps_mail = settings.deployment.keeps_mail;
+    let shown = SignedUp { next, organization: &made.org.name, key: &made.api_key, asked, keeps_mail };
     Ok(page(StatusCode::CREATED, shown.html()))
 }
 

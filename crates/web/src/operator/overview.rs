@@ -67,6 +67,8 @@ pub struct OperatorOverview<'a> {
     pub queues: &'a [OperatorCount<'a>],
     /// When the oldest webhook delivery that is due fell due.
     pub oldest_due: Option<Timestamp>,
+    /// Whether mail is only written to files.
+    pub keeps_mail: bool,
     /// The emails from the queue that this process has dealt with since it started, by their outcome.
     pub letters: &'a [OperatorCount<'a>],
     /// The duties of this process since it started.

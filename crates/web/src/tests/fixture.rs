@@ -308,6 +308,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         }
         .html()
     };
+    let signed_up = |next, asked| SignedUp { next, organization: text, key: text, asked, keeps_mail: false };
     let others = [OtherOrganization { id: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".into(), name: text.into() }];
     let overview = |offers_first_agent, asks_for_proof| {
         Overview {
@@ -324,7 +325,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     };
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
-    let forgot = Forgot { email: text, wrong: None, problem: None };
+    let forgot = Forgot { email: text, wrong: None, problem: None, keeps_mail: false };
     let code = |wrong| SignInCode { next: Next::Join, token: text, wrong, once: text }.html();
     let codes = [text.to_owned(), text.to_owned()];
     let url = "otpauth://totp/Kalends:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Kalends";
@@ -400,8 +401,9 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-up", sign_up(true, &[])),
         ("sign-up, wrong", sign_up(true, &wrong)),
         ("sign-up, closed", sign_up(false, &[])),
-        ("signed up", SignedUp { next: Next::Home, organization: text, key: text, asked: Some(text) }.html()),
-        ("signed up, joining", SignedUp { next: Next::Join, organization: text, key: text, asked: None }.html()),
+        ("signed up", signed_up(Next::Home, Some(text)).html()),
+        ("signed up, without mail", SignedUp { keeps_mail: true, ..signed_up(Next::Home, Some(text)) }.html()),
+        ("signed up, joining", signed_up(Next::Join, None).html()),
         ("overview", overview(false, false)),
         ("overview, asking", overview(true, true)),
         ("verification", verification(VerificationState::Asks { wrong: None })),
@@ -418,7 +420,9 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("forgot", forgot.html()),
         ("forgot, wrong", Forgot { wrong: Some(text), ..forgot }.html()),
         ("forgot, too often", Forgot { problem: Some(text), ..forgot }.html()),
-        ("forgotten", Forgotten { email: text }.html()),
+        ("forgot, without mail", Forgot { keeps_mail: true, ..forgot }.html()),
+        ("forgotten", Forgotten { email: text, keeps_mail: false }.html()),
+        ("forgotten, without mail", Forgotten { email: text, keeps_mail: true }.html()),
         ("reset", Reset::default().html()),
         ("reset, wrong", Reset { code: text, wrong: true, ..Reset::default() }.html()),
         ("reset, short", Reset { code: text, wrong_password: Some(text), problem: Some(text), wrong: false }.html()),

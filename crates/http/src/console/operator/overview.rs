@@ -67,6 +67,7 @@ async fn render(app: &Arc<App>, operator: &Operator) -> String {
         organizations: activity.map(|activity| (count(activity.organizations), count(activity.waiting))),
         queues: if activity.is_some() { &queues } else { &[] },
         oldest_due: webhooks.oldest_due,
+        keeps_mail: deployment.keeps_mail,
         letters: &figures.letters(),
         duties: &figures.duties(),
     };

@@ -35,6 +35,8 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         done: done(),
         members: &members,
         invitations: &invitations,
+        invited: "",
+        keeps_mail: false,
         roles: &ROLES,
         blocked: None,
         once: "once",
@@ -48,6 +50,11 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let question = RemoveMember { shell, member: own, stays: true };
     vec![
         ("members", shown.html()),
+        ("members, invited", MembersPage { invited: &invitations[0].id, ..shown }.html()),
+        (
+            "members, invited without mail",
+            MembersPage { invited: &invitations[0].id, keeps_mail: true, ..shown }.html(),
+        ),
         ("members, wrong", MembersPage { problems: wrong, roles: &ROLES[..3], ..shown }.html()),
         ("members, role refused", MembersPage { members: &members[..1], change, problems: refused, ..shown }.html()),
         ("members, unproved", MembersPage { blocked: Some(text), invitations: &[], ..shown }.html()),
@@ -78,6 +85,8 @@ fn a_refused_role_is_shown_beside_its_member() {
             done: Done::default(),
             members: &members,
             invitations: &[],
+            invited: "",
+            keeps_mail: false,
             roles: &ROLES,
             blocked: None,
             once: "once",

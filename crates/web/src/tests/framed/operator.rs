@@ -60,6 +60,7 @@ fn server(text: &str) -> Named {
         organizations: Some((1_000, 3)),
         queues: &counts,
         oldest_due: "2026-03-02T07:59:00Z".parse().ok(),
+        keeps_mail: true,
         letters: &counts,
         duties: &duties,
     };
