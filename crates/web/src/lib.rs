@@ -140,7 +140,7 @@ pub use organization::{
     DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,
 };
 pub use orgs::{OwnOrganization, OwnOrganizations};
-pub use overview::{OtherOrganization, Overview};
+pub use overview::{NextStep, OtherOrganization, Overview, OverviewNumber};
 pub use own_account::{ACCOUNT_FIELDS, OwnAccount};
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};

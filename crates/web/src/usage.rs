@@ -49,7 +49,7 @@ impl UsedMetric<'_> {
     }
 
     /// The share of the limit in percent, rounded down.
-    fn share(&self) -> Option<u64> {
+    pub(crate) fn share(&self) -> Option<u64> {
         let limit = self.cap()?;
         let share = u128::from(self.used) * 100 / u128::from(limit);
         Some(u64::try_from(share).unwrap_or(u64::MAX))

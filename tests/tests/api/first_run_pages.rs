@@ -142,6 +142,9 @@ async fn a_user_sets_up_the_first_agent_by_forms(#[case] database: Database) {
     // The first page no longer leads there.
     let first = pages.open("/console").await.says(200, "Ada");
     assert!(!first.text.contains(OFFER), "{}", first.text);
+    for part in ["Agents</a></dt><dd>1</dd>", "href=\"/console/booking-pages/new\"", "href=\"/console/webhooks/new\""] {
+        assert!(first.text.contains(part), "no {part} in {}", first.text);
+    }
     pages.open(START).await.says(200, "Your organization has agents already.");
 }
 
@@ -283,6 +286,9 @@ async fn a_role_decides_who_sets_up_agents_and_calendars(#[case] database: Datab
         assert_eq!(pages.send(&path, &fields).await.status, status, "{email}");
         let page = pages.open(&format!("/console/agents/{agent}")).await.says(200, "Ada");
         assert_eq!(page.text.contains(&path), status == 303, "{email}");
+        let first = pages.open("/console").await.says(200, "Agents</a></dt><dd>1</dd>");
+        assert_eq!(first.text.contains("/console/booking-pages/new"), status == 303, "{email}");
+        assert!(!first.text.contains("/console/webhooks/new"), "{email}");
     }
     assert_eq!(owner.get("/v1/calendars").await.expect(200)["total"], 1);
 }

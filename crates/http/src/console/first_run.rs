@@ -54,11 +54,6 @@ const SUGGESTED: FirstRunGiven<'static> = FirstRunGiven { agent: "Assistant", ca
 const KEY_LABEL: &str = "First key";
 const TEST_TITLE: &str = "Kalends test";
 
-/// Whether the first page leads to the form: nobody has created an agent, and the caller may.
-pub(super) async fn is_offered(app: &App, caller: &Actor) -> Result<bool, Refusal> {
-    Ok(caller.may(&operations::CREATE_KEY) && !has_agents(app, caller).await?)
-}
-
 async fn has_agents(app: &App, caller: &Actor) -> Result<bool, Refusal> {
     Ok(app.list_agents(caller, AgentFilter::default(), Page { limit: 1, offset: 0 }).await?.total > 0)
 }

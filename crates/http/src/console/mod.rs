@@ -6,6 +6,7 @@
 mod account;
 mod activity;
 mod agents;
+mod at_a_glance;
 mod availability;
 mod booking_pages;
 mod calendar;

@@ -7,13 +7,14 @@ use axum::{
 use http::StatusCode;
 use kalends_accounts::Waitlist;
 use kalends_app::{Actor, App, Refusal};
-use kalends_web::{Next, Overview, Place};
+use kalends_web::{Next, Overview, Place, UsedMetric};
 
 use super::{
-    first_run,
+    at_a_glance::Glance,
     frame::shell_of,
     places::{HOME, to_sign_in},
     shown::{TAKEN, because_of, page, wait},
+    usage::used,
 };
 use crate::{
     Service,
@@ -41,14 +42,21 @@ async fn render(
     problem: Option<&str>,
 ) -> Result<Response, ApiError> {
     let (user, organization) = app.who(actor).await?;
+    let glance = Glance::read(app, actor).await?;
+    let metrics: Vec<UsedMetric<'_>> = glance.usage.iter().map(used).collect();
+    let settings = app.settings();
     let overview = Overview {
         shell: &shell_of(actor, &user, &organization, Place::Home),
         waits: organization.waitlist != Waitlist::Active,
         name: user.name.as_str(),
         role: actor.principal.kind.as_str(),
-        offers_first_agent: first_run::is_offered(app, actor).await?,
-        asks_for_proof: app.settings().email_proof && user.email_verified_at.is_none(),
+        offers_first_agent: glance.offers_first_agent,
+        steps: &glance.steps,
+        numbers: &glance.numbers,
+        metrics: &metrics,
+        asks_for_proof: settings.email_proof && user.email_verified_at.is_none(),
         resent,
+        keeps_mail: settings.deployment.keeps_mail,
         problem,
     };
     Ok(page(status, overview.html()))

@@ -46,7 +46,8 @@ async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
     Ok(shown.html())
 }
 
-fn used((metric, used): (Metric, Used)) -> UsedMetric<'static> {
+/// The use of a metric, as pages show it.
+pub(super) fn used((metric, used): (Metric, Used)) -> UsedMetric<'static> {
     UsedMetric {
         title: metric.title(),
         monthly: metric.counted() == Counted::Monthly,

@@ -10,11 +10,11 @@ use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
     ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
     Ended, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState,
-    KeptForm, Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Overview,
-    Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader,
-    Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm,
-    SecurityState, SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
-    UsableAccount, Verification, VerificationState, WrongEntry,
+    KeptForm, Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page,
+    PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies,
+    RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState,
+    SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount,
+    Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -310,19 +310,6 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     };
     let signed_up = |next, asked| SignedUp { next, organization: text, key: text, asked, keeps_mail: false };
     let others = [OtherOrganization { id: "org_01jn8r6v9ke0bt3m5qz2c7xwdg".into(), name: text.into() }];
-    let overview = |offers_first_agent, asks_for_proof| {
-        Overview {
-            shell: &shell(text, Place::Home),
-            waits: asks_for_proof,
-            name: text,
-            role: "admin",
-            offers_first_agent,
-            asks_for_proof,
-            resent: false,
-            problem: Some(text),
-        }
-        .html()
-    };
     let verification = |state| Verification { action: "/v1/auth/verify-email", state }.html();
     let revocation = |state| Revocation { action: &path, state }.html();
     let forgot = Forgot { email: text, wrong: None, problem: None, keeps_mail: false };
@@ -404,8 +391,6 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("signed up", signed_up(Next::Home, Some(text)).html()),
         ("signed up, without mail", SignedUp { keeps_mail: true, ..signed_up(Next::Home, Some(text)) }.html()),
         ("signed up, joining", signed_up(Next::Join, None).html()),
-        ("overview", overview(false, false)),
-        ("overview, asking", overview(true, true)),
         ("verification", verification(VerificationState::Asks { wrong: None })),
         ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
         ("verified", verification(VerificationState::Proved { email: text })),

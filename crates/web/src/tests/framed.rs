@@ -13,6 +13,7 @@ mod members;
 mod operator;
 mod organization;
 mod orgs;
+mod overview;
 mod proposals;
 mod usage;
 mod waiting;
@@ -51,6 +52,7 @@ type Named = Vec<(&'static str, String)>;
 /// Every page with its name.
 pub(super) fn pages(text: &str) -> Named {
     let areas: &[fn(&str) -> Named] = &[
+        overview::pages,
         waiting::pages,
         proposals::pages,
         calendar::pages,
