@@ -106,9 +106,20 @@ impl UsedMonths<'_> {
         }
     }
 
-    /// The months, the newest first.
+    /// The months since the first use, the newest first.
     fn rows(&self) -> Vec<Row<'_>> {
-        self.months.iter().rev().map(|(name, used)| Row { name, used: grouped(*used) }).collect()
+        let since_first_use = self.months.iter().skip_while(|(_, used)| *used == 0);
+        let rows = since_first_use.map(|(name, used)| Row { name, used: grouped(*used) });
+        let mut rows: Vec<_> = rows.collect();
+        rows.reverse();
+        rows
+    }
+
+    /// What the table leaves out.
+    fn before(&self) -> Option<String> {
+        let (name, used) = self.months.first()?;
+        let (begin, _) = self.months.iter().find(|(_, used)| *used > 0)?;
+        (*used == 0).then(|| format!("Nothing from {name} until {begin}."))
     }
 
     fn span(&self) -> String {
@@ -133,11 +144,19 @@ pub struct UsagePage<'a> {
     pub metrics: &'a [UsedMetric<'a>],
     /// The last months of the metrics of which something was used.
     pub history: &'a [UsedMonths<'a>],
+    /// The names of the metrics of which nothing was used in these months.
+    pub unused: &'a [&'a str],
 }
 
 impl UsagePage<'_> {
     fn warnings(&self) -> Vec<String> {
         self.metrics.iter().filter_map(UsedMetric::warning).collect()
+    }
+
+    /// What was not used, if something else was.
+    fn unused_text(&self) -> Option<String> {
+        let shown = !self.history.is_empty() && !self.unused.is_empty();
+        shown.then(|| format!("Nothing in the last 12 months: {}.", self.unused.join(", ")))
     }
 
     fn resets(&self) -> String {
@@ -160,6 +179,18 @@ mod tests {
         assert_eq!(chart.ticks().iter().map(|tick| tick.text).collect::<Vec<_>>(), ["Dec", "Jan"]);
         assert_eq!(chart.bars().len(), 1);
         assert_eq!(chart.label, "Proposals from 2026-12 to 2027-01. The table has the numbers.");
+    }
+
+    #[test]
+    fn a_table_begins_with_the_first_use() {
+        let month = |number: u32, used| (format!("2026-{number:02}"), used);
+        let used = UsedMonths { title: "Calls", months: vec![month(1, 0), month(2, 0), month(3, 5), month(4, 0)] };
+        let rows: Vec<_> = used.rows().into_iter().map(|row| (row.name.to_owned(), row.used)).collect();
+        let shown = [("2026-04", "0"), ("2026-03", "5")];
+        assert_eq!(rows, shown.map(|(name, used)| (name.to_owned(), used.to_owned())));
+        assert_eq!(used.before().as_deref(), Some("Nothing from 2026-01 until 2026-03."));
+        let since_ever = UsedMonths { title: "Calls", months: vec![month(1, 7), month(2, 0)] };
+        assert_eq!((since_ever.rows().len(), since_ever.before()), (2, None));
     }
 
     #[rstest]

@@ -38,7 +38,7 @@ async fn limits_are_shown_with_their_use(#[case] database: Database) {
     let mut pages = Pages::new(&server);
     pages.open(PAGE).await.asks_to_sign_in();
     pages.sign_in(ADA).await;
-    let new = pages.open(PAGE).await.says(200, "Nothing was used yet.");
+    let new = pages.open(PAGE).await.says(200, "Nothing was used in the last 12 months.");
     assert!(new.text.contains("Not in the plan") && !new.text.contains("class=\"alert\""), "{}", new.text);
 
     let api = server.client(&ada.key);
@@ -58,6 +58,7 @@ async fn limits_are_shown_with_their_use(#[case] database: Database) {
             "API calls: the limit of 5 is reached. Requests are refused until the month ends.",
             "Monthly counts start again on <time",
             "<h3>API calls</h3>",
+            "Nothing in the last 12 months: ",
             "class=\"over\" width=\"100\"",
         ] {
             assert!(page.text.contains(text), "no {text} in {}", page.text);

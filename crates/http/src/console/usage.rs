@@ -34,7 +34,9 @@ async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
     let report = app.usage(caller).await?;
     let months = app.monthly_use(caller).await?;
     let metrics: Vec<_> = report.iter().map(used).collect();
-    let history: Vec<_> = months.into_iter().filter_map(history_of).collect();
+    let (used_ones, others): (Vec<_>, Vec<_>) = months.into_iter().partition(was_used);
+    let history: Vec<_> = used_ones.into_iter().map(history_of).collect();
+    let unused: Vec<_> = others.into_iter().map(|others| others.metric.title()).collect();
     let shown = UsagePage {
         shell: &shell(app, caller, Place::Usage).await?,
         plan: report.plan,
@@ -42,6 +44,7 @@ async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
         resets_at: report.period_end(),
         metrics: &metrics,
         history: &history,
+        unused: &unused,
     };
     Ok(shown.html())
 }
@@ -57,8 +60,12 @@ pub(super) fn used((metric, used): (Metric, Used)) -> UsedMetric<'static> {
     }
 }
 
-/// The months of a metric; `None` if nothing of it was used in any of them.
-fn history_of(used: MonthlyUse) -> Option<UsedMonths<'static>> {
-    let months: Vec<_> = used.months.into_iter().map(|(month, used)| (month.to_string(), used)).collect();
-    months.iter().any(|(_, used)| *used > 0).then(|| UsedMonths { title: used.metric.title(), months })
+/// Whether something of a metric was used in any month.
+fn was_used(of: &MonthlyUse) -> bool {
+    of.months.iter().any(|(_, used)| *used > 0)
+}
+
+fn history_of(of: MonthlyUse) -> UsedMonths<'static> {
+    let months = of.months.into_iter().map(|(month, used)| (month.to_string(), used)).collect();
+    UsedMonths { title: of.metric.title(), months }
 }

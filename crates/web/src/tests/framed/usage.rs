@@ -23,6 +23,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         resets_at: "2027-01-01T00:00:00Z".parse().unwrap(),
         metrics: &metrics,
         history: &history,
+        unused: &[text],
     };
     let calm = UsagePage { metrics: &metrics[..1], history: &[], rate_per_second: None, ..shown };
     vec![("usage", shown.html()), ("usage, new", calm.html())]
