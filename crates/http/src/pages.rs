@@ -11,7 +11,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use kalends_accounts::Limited;
+use kalends_accounts::{Limited, session_token};
 use kalends_app::{App, Missing, Refusal};
 use kalends_kernel::{ClaimId, FieldError, RequestId};
 use kalends_plans::{Plan, PublicPlan};
@@ -189,18 +189,29 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
         text: text.clone(),
         body: terms_text.as_ref(),
     };
-    let home = Home { terms: text, offers: offers.clone(), admits: settings.sign_ups.admits(false) };
+    let admits = settings.sign_ups.admits(false);
+    let home = Home { terms: text, offers: offers.clone(), admits, has_session: false };
+    let signed_in = Bytes::from(Home { has_session: true, ..home.clone() }.html());
+    let home = Bytes::from(home.html());
     let pages = [
-        ("/", home.html()),
         (TERMS, terms.html()),
         ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
-    let routes = Router::new().route("/console/claims/{id}/revoke", get(ask_to_revoke));
+    let first = move |headers: HeaderMap| async move {
+        html(StatusCode::OK, if has_session(&headers) { signed_in } else { home })
+    };
+    let routes = Router::new().route("/", get(first)).route("/console/claims/{id}/revoke", get(ask_to_revoke));
     pages.into_iter().fold(routes, |routes, (path, text)| {
         let text = Bytes::from(text);
         routes.route(path, get(move || async move { html(StatusCode::OK, text) }))
     })
+}
+
+/// Whether the browser sends the token of a session. It is not checked: the console does that.
+fn has_session(headers: &HeaderMap) -> bool {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
+    session_token(cookies).is_some()
 }
 
 /// Shows the form that revokes a claim. The token is in the fragment of the address, which no browser sends.

@@ -20,6 +20,8 @@ pub struct Home {
     pub offers: Option<Href>,
     /// Whether everybody may sign up.
     pub admits: bool,
+    /// Whether the browser has a session. It may have ended.
+    pub has_session: bool,
 }
 
 /// The terms of service, with the operator's text or a link to it, if there is one.

@@ -77,6 +77,8 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     assert_eq!(signed_in.location, "/console/connect/offer", "the link is open already");
     assert!(signed_in.cookie.ends_with("; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax"), "{}", signed_in.cookie);
 
+    let front = pages.open("/").await.says(200, "Go to the console");
+    assert!(!front.text.contains("Create an account"), "{}", front.text);
     let page = pages.open("/console").await;
     assert!(page.status == 200 && page.text.contains("You are Ada (ada@example.com), an owner."), "{}", page.text);
     assert!(!page.text.contains("Confirm your address"), "this server asks for no proof");
@@ -86,6 +88,7 @@ async fn a_user_signs_in_and_out_by_forms(#[case] database: Database) {
     let out = pages.send("/console/sign-out", &[]).await;
     assert_eq!((out.status, &*out.location), (303, "/console/sign-in"));
     assert_eq!(pages.open("/console").await.location, "/console/sign-in");
+    pages.open("/").await.says(200, "Create an account");
     // A form of a session that has ended leads to the sign-in too.
     let late = pages.send("/console/verify/resend", &[]).await;
     late.asks_to_sign_in();

@@ -278,6 +278,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     };
     let prose = Prose::read(TERMS);
     let terms = Terms { version: text, effective_at: now.utc_date(), text: None, body: None };
+    let home = Home { terms: None, offers: None, admits: false, has_session: false };
     let offered = [PlanOffer { name: text, tagline: text, includes: &[text] }];
     let plans = Plans { plans: &offered, offers: None };
     let providers = [ProviderChoice { name: "google", title: "Google" }];
@@ -362,8 +363,12 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
         ("nonsense", Notice::Nonsense.html(reader, Some(&path))),
         ("failed", Notice::Failed { request_id: text }.html(reader, Some(&path))),
-        ("home", Home { terms: None, offers: None, admits: false }.html()),
-        ("home, linked", Home { terms: Some(href.clone()), offers: Some(href.clone()), admits: true }.html()),
+        ("home", home.html()),
+        ("home, signed in", Home { has_session: true, ..home.clone() }.html()),
+        (
+            "home, linked",
+            Home { terms: Some(href.clone()), offers: Some(href.clone()), admits: true, ..home.clone() }.html(),
+        ),
         ("terms", terms.html()),
         ("terms, with their text", Terms { body: Some(&prose), ..terms.clone() }.html()),
         ("terms, published", Terms { text: Some(href.clone()), ..terms }.html()),
