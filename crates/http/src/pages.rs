@@ -2,6 +2,8 @@
 //!
 //! A browser that opens a page, or sends the form of one, is answered in HTML, including errors. Everyone else gets JSON.
 
+mod fields;
+
 use axum::{
     Router,
     body::Body,
@@ -13,7 +15,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::{Limited, session_token};
 use kalends_app::{App, Missing, Refusal};
-use kalends_kernel::{ClaimId, FieldError, RequestId};
+use kalends_kernel::{ClaimId, RequestId};
 use kalends_plans::{Plan, PublicPlan};
 use kalends_web::{
     Home, Href, Notice, PageQuery, Path, PlanOffer, Plans, Problem, Prose, Reader, Revocation, RevocationState, Terms,
@@ -21,6 +23,7 @@ use kalends_web::{
 };
 use url::form_urlencoded;
 
+pub(crate) use self::fields::{Fields, WAS, line, lines};
 use crate::{console::places::to_sign_in, error::ApiError};
 
 /// The path below which booking pages are served.
@@ -79,7 +82,11 @@ impl Wanted {
             (PROOF, Kind::Console),
         ];
         let (below, kind) = places.into_iter().find(|(below, _)| path.starts_with(below))?;
-        let wants = if reads { names(request.headers(), "text/html") } else { is_form(request.headers()) };
+        let wants = if reads {
+            names(request.headers(), "text/html")
+        } else {
+            is_form(request.headers()) || (below == CONSOLE && is_form_with_file(request.headers()))
+        };
         if !wants || path.ends_with(SLOTS) || ([CLAIMS, PROOF].contains(&below) && reads) {
             return None;
         }
@@ -159,9 +166,17 @@ pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
 
 /// Whether the body is sent by a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    has_media_type(headers, "application/x-www-form-urlencoded")
+}
+
+/// Whether the body is sent by a form that has a field for a file. Only the console has such forms.
+pub(crate) fn is_form_with_file(headers: &HeaderMap) -> bool {
+    has_media_type(headers, "multipart/form-data")
+}
+
+fn has_media_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    sent.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media_type)
 }
 
 /// The page of the terms. It shows the operator's text and links to the operator's own page, if there are any.
@@ -238,77 +253,6 @@ pub(crate) fn mailed_code(typed: &str) -> String {
     typed.rsplit('#').next().unwrap_or_default().to_owned()
 }
 
-/// Begins the name of a hidden field with what a form showed in the field of that name.
-pub(crate) const WAS: &str = "was_";
-
-/// The maximum number of fields of a form. Every page has far fewer.
-const FIELDS_MAX: usize = 2_000;
-
-/// The fields of a form.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Fields(Vec<(String, String)>);
-
-impl Fields {
-    /// [`Fields::read`], for the body of a form that has an effect.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`] for more than [`FIELDS_MAX`] fields. A part of them must have no effect.
-    pub(crate) fn of_form(body: &[u8]) -> Result<Self, ApiError> {
-        if form_urlencoded::parse(body).nth(FIELDS_MAX).is_some() {
-            return Err(FieldError::new("body", format!("must have at most {FIELDS_MAX} fields")).into());
-        }
-        Ok(Self::read(body))
-    }
-
-    /// Parses the fields of a body. Invalid text is decoded as well as possible. A browser sends every line break as two
-    /// characters, which become one again.
-    pub(crate) fn read(body: &[u8]) -> Self {
-        let fields = form_urlencoded::parse(body);
-        Self(fields.map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n"))).collect())
-    }
-
-    /// The fields `name[key]`, each with its key, in their order.
-    pub(crate) fn within(&self, name: &str) -> impl Iterator<Item = (String, String)> {
-        self.0.iter().filter_map(move |(field, value)| {
-            let key = field.strip_prefix(name)?.strip_prefix('[')?.strip_suffix(']')?;
-            Some((key.to_owned(), value.clone()))
-        })
-    }
-
-    /// All values of a field, in their order.
-    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The names and values of all fields, in their order.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
-    /// Whether a field was typed over: it differs from what its page showed, which its hidden fields `was_NAME`
-    /// contain. Blank values count as left out.
-    pub(crate) fn is_typed_over(&self, name: &str) -> bool {
-        let values =
-            |name: &str| -> Vec<&str> { self.all(name).map(str::trim).filter(|value| !value.is_empty()).collect() };
-        values(name) != values(&format!("{WAS}{name}"))
-    }
-
-    /// The first value of a field, or an empty string if it was left out.
-    pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
-    }
-}
-
-/// A text as a field of one line sends it back: browsers leave line breaks out.
-pub(crate) fn line(text: &str) -> String {
-    text.replace(['\r', '\n'], "").trim().to_owned()
-}
-
-/// A text as a field of several lines sends it back: browsers know only one kind of line break.
-pub(crate) fn lines(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
-}
-
 /// Parses the query of a page.
 pub(crate) fn page_query(query: Option<&str>) -> PageQuery {
     let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
@@ -359,11 +303,13 @@ mod tests {
 
     const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
+    const WITH_FILE: &str = "multipart/form-data; boundary=x";
 
     #[rstest]
     #[case::browser("GET", "/book/x7Jd", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
     #[case::link_in_a_mail("GET", "/book/x7Jd/bookings/t0k/cancel", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
     #[case::form("POST", "/book/x7Jd", Some(("content-type", FORM)), Some("/book/x7Jd"))]
+    #[case::file("POST", "/book/x7Jd", Some(("content-type", WITH_FILE)), None)]
     #[case::program("GET", "/book/x7Jd", Some(("accept", "*/*")), None)]
     #[case::booking_by_a_program("POST", "/book/x7Jd", Some(("content-type", "application/json")), None)]
     #[case::slots_are_for_programs("GET", "/book/x7Jd/slots", Some(("accept", BROWSER)), None)]
@@ -396,17 +342,18 @@ mod tests {
         assert_eq!(wanted.is_some_and(|wanted| wanted.kind == Kind::Invitation && wanted.back.is_none()), shown);
     }
 
+    #[rstest]
+    #[case("/console/feeds", true)]
+    #[case("/v1/auth/verify-email", false)]
+    fn a_form_with_a_file_belongs_to_the_console(#[case] path: &str, #[case] shown: bool) {
+        let request = Request::post(path).header("content-type", WITH_FILE).body(Body::empty()).unwrap();
+        assert_eq!(Wanted::of(&request).is_some(), shown);
+    }
+
     #[test]
     fn a_decision_about_emails_leads_back_to_no_page() {
         let request = Request::get("/book/emails/t0k").header("accept", BROWSER).body(Body::empty()).unwrap();
         assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && wanted.kind == Kind::Booking));
-    }
-
-    #[test]
-    fn a_form_with_too_many_fields_is_refused_as_a_whole() {
-        assert!(Fields::of_form("a=1&".repeat(FIELDS_MAX).as_bytes()).is_ok());
-        let refused = Fields::of_form("a=1&".repeat(FIELDS_MAX + 1).as_bytes());
-        assert!(matches!(refused, Err(ApiError::Refused(Refusal::Invalid(_)))));
     }
 
     #[test]

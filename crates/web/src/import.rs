@@ -17,11 +17,11 @@ use crate::{
 };
 
 /// The fields of the form of a file.
-pub const IMPORT_FIELDS: [&str; 1] = ["body"];
+pub const IMPORT_FIELDS: [&str; 2] = ["file", "body"];
 /// The maximum number of refused events that a page names.
 const REFUSED_MAX: usize = 20;
 
-/// The form for the text of a file.
+/// The form for a file or its text.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "import.html")]
 pub struct ImportForm<'a> {
@@ -29,20 +29,19 @@ pub struct ImportForm<'a> {
     pub shell: &'a Shell,
     /// The calendar.
     pub calendar: &'a FeedCalendar,
-    /// The random key of the form. The form that imports the file has one too, so that a text that fits into this form
-    /// fits into that one.
+    /// The random key of the form.
     pub once: &'a str,
     /// The address of the server, for a command that imports a file.
     pub base_url: &'a str,
-    /// The text of the file.
+    /// The text that was pasted.
     pub text: &'a str,
-    /// What is wrong with it.
+    /// What is wrong with the file or its text.
     pub problems: &'a Problems,
 }
 
 impl ImportForm<'_> {
-    fn problem(&self) -> Option<&str> {
-        self.problems.of("body")
+    fn problem(&self, field: &str) -> Option<&str> {
+        self.problems.of(field)
     }
 
     fn command(&self) -> String {

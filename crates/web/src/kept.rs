@@ -70,8 +70,22 @@ pub struct KeptForm<'a> {
     pub reason: NoEffect,
     /// The identifier of the organization in which the form was opened, if it is known.
     pub org: Option<&'a str>,
-    /// The form; `None` if it is too long to keep.
-    pub form: Option<SentForm<'a>>,
+    /// What the page keeps of it.
+    pub part: KeptPart<'a>,
+}
+
+/// What a page keeps of a form that had no effect.
+#[derive(Debug, Clone, Copy)]
+pub enum KeptPart<'a> {
+    /// The form, to be sent again.
+    Form(SentForm<'a>),
+    /// Nothing: the form is too long.
+    TooLong,
+    /// Nothing: the form has a file, which no page can put into a form.
+    File {
+        /// The address at which the form is opened again.
+        form: &'a Path,
+    },
 }
 
 /// A form that was sent.
@@ -86,6 +100,19 @@ pub struct SentForm<'a> {
 }
 
 impl KeptForm<'_> {
+    const fn lead(&self) -> &'static str {
+        match self.part {
+            KeptPart::Form(_) => "This page keeps what you sent until you close it.",
+            KeptPart::TooLong => "What you sent is too long to keep. Go back to copy it.",
+            KeptPart::File { .. } => "This page cannot keep a file. Choose it again.",
+        }
+    }
+
+    /// Whether the user continues in this tab.
+    const fn has_steps(&self) -> bool {
+        !matches!(self.part, KeptPart::TooLong)
+    }
+
     /// The address of the page on which the user signs in, or switches back.
     fn way(&self) -> String {
         const SIGNED_IN: &str = "/console/signed-in";

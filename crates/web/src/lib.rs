@@ -120,7 +120,7 @@ pub use import::{IMPORT_FIELDS, ImportCheck, ImportForm, ImportShown, Imported, 
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;
-pub use kept::{FormPlace, KeptForm, NoEffect, SentForm, SignedInAgain};
+pub use kept::{FormPlace, KeptForm, KeptPart, NoEffect, SentForm, SignedInAgain};
 pub use keys::{
     KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey, RevokeKey,
 };

@@ -105,15 +105,18 @@ async fn a_file_is_checked_before_it_is_imported(#[case] database: Database) {
     let org = hidden(&pages.open(&form).await.says(200, "Check the file").text, "org");
     pages.open(&check).await.leads_to(&form);
 
-    for (wrong, why) in [("", "The feed is empty."), (HOSTILE, "it has no BEGIN:VCALENDAR")] {
+    for (wrong, beside, why) in [
+        ("", "file-hint file-problem", "Choose a file, or paste its text."),
+        (HOSTILE, "body-problem", "it has no BEGIN:VCALENDAR"),
+    ] {
         let refused = pages.send(&check, &[("org", &*org), ("body", wrong)]).await;
-        let refused = refused.says(400, "aria-describedby=\"body-hint body-problem\"");
+        let refused = refused.says(400, &format!("aria-describedby=\"{beside}\""));
         assert!(refused.text.contains(why) && refused.text.contains(&escaped(wrong)), "{}", refused.text);
     }
     // Each of these bytes takes three in a form.
     let long = "x".repeat(400_000);
     for path in [&check, &form] {
-        pages.send(path, &[("org", &org), ("body", &long)]).await.says(413, "The text is too long for a form.");
+        pages.send(path, &[("org", &org), ("body", &long)]).await.says(413, "The file is too long for a form");
     }
 
     let series = ["SUMMARY:Standup", "DTSTART:20310304T090000Z", "DURATION:PT30M", "RRULE:FREQ=DAILY;COUNT=3"];
@@ -166,6 +169,86 @@ async fn a_file_is_checked_before_it_is_imported(#[case] database: Database) {
     let first = vcalendar(&[meeting("c@example.com", "One", 3, 9)]);
     let idle = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &first)]).await;
     idle.says(200, "There is nothing to import.");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_file_is_uploaded(#[case] database: Database) {
+    let (it, ada) = furnished(database).await;
+    let (owner, calendar) = (&it.api, &it.calendar);
+    let mut pages = Pages::new(&it.server);
+    pages.sign_in(&ada.email).await;
+    let form = format!("{FEEDS}/calendars/{calendar}/import");
+    let check = format!("{form}/check");
+    let shown = pages.open(&form).await.says(200, "enctype=\"multipart/form-data\"");
+    let (org, once) = (hidden(&shown.text, "org"), hidden(&shown.text, "once"));
+    let fields = [("org", &*org), ("once", &*once), ("body", "")];
+    let whole = vcalendar(&[meeting("a@example.com", HOSTILE, 3, 9), meeting("b@example.com", "K\u{e4}se", 3, 11)]);
+    let latin_1: Vec<u8> = whole.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect();
+    let utf_16: Vec<u8> = format!("\u{feff}{whole}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (medium, large) = ("x".repeat((1 << 20) - 2_000), "x".repeat(1_200_000));
+    for (file, status, why) in [
+        (None, 400, "Choose a file, or paste its text."),
+        (Some(&b""[..]), 400, "The file is empty."),
+        (Some(&b"\xef\xbb\xbf"[..]), 400, "The file is empty."),
+        (Some(&*latin_1), 400, "The file is not text in UTF-8."),
+        (Some(&*utf_16), 400, "The file is not text in UTF-8."),
+        (Some(HOSTILE.as_bytes()), 400, "it has no BEGIN:VCALENDAR"),
+        (Some(medium.as_bytes()), 400, "The file is too long for a form"),
+        (Some(large.as_bytes()), 413, "The file is too long for a form"),
+    ] {
+        for path in [&check, &form] {
+            let refused = pages.upload(path, &fields, file.map(|file| ("a.ics", file))).await.says(status, why);
+            let beside = "aria-describedby=\"file-hint file-problem\" aria-invalid=\"true\"";
+            assert!(refused.text.contains(beside), "{why}: {}", refused.text);
+        }
+    }
+    let chosen = Some(("a.ics", whole.as_bytes()));
+    let both = [fields[0], fields[1], ("body", "BEGIN:VCALENDAR")];
+    let refused = pages.upload(&check, &both, chosen).await.says(400, "Choose a file or paste a text, not both.");
+    assert!(refused.text.contains("\nBEGIN:VCALENDAR</textarea>"), "what was pasted stays: {}", refused.text);
+    let nameless = "x".repeat(10_240);
+    pages.upload(&check, &fields, Some((&*nameless, whole.as_bytes()))).await.says(400, "<h1");
+    assert_eq!(pages.upload(&check, &[fields[0]; 60], chosen).await.status, 400);
+    for path in [&check, &form] {
+        assert_eq!(pages.upload_from(EVIL, path, &fields, chosen).await.status, 403);
+        // Another organization. The page cannot keep the file.
+        let other = [("org", "org_01jn8r6v9ke0bt3m5qz2c7xwdh"), fields[2]];
+        let lost = pages.upload(path, &other, chosen).await.says(409, "This page cannot keep a file.");
+        let reopened = format!("<a class=\"quiet\" href=\"{path}\">Open the form</a>");
+        assert!(lost.text.contains(&reopened) && !lost.text.contains("<form"), "{}", lost.text);
+    }
+    let all = format!("/v1/calendars/{calendar}/events");
+    assert_eq!(owner.get(&all).await.expect(200)["total"], 0);
+
+    // The check carries the text on, without the mark at its beginning.
+    let marked = format!("\u{feff}{whole}");
+    let checked = pages.upload(&check, &fields, Some(("C:\\a.ics", marked.as_bytes()))).await;
+    let checked = checked.says(200, "What the import would do").says(200, &escaped(HOSTILE));
+    assert!(checked.text.contains("name=\"body\" value=\"BEGIN:VCALENDAR"), "{}", checked.text);
+    assert!(checked.text.contains("enctype=\"multipart/form-data\""), "{}", checked.text);
+    let once = hidden(&checked.text, "once");
+    let send = [("org", &*org), ("once", &*once), ("body", &*whole)];
+    // A double click: each body separates its parts in another way.
+    for _ in 0..2 {
+        pages.upload(&form, &send, None).await.says(200, "<dt>Created</dt><dd>2</dd>");
+    }
+    let events = owner.get(&all).await.expect(200);
+    assert_eq!(events["total"], 2);
+    assert!(events.column("title").contains(&"K\u{e4}se".to_owned()), "{}", events.describe());
+    let others = [send[0], send[1], ("body", "BEGIN:VCALENDAR\r\nEND:VCALENDAR")];
+    pages.upload(&form, &others, None).await.says(422, "This form was sent before, with other content.");
+
+    // The session ends.
+    pages.send("/console/sign-out", &[]).await;
+    for content in [whole.as_bytes(), medium.as_bytes()] {
+        let lost = pages.upload(&check, &fields, Some(("a.ics", content))).await;
+        let lost = lost.says(401, "Your session has ended").says(401, "This page cannot keep a file.");
+        assert!(!lost.text.contains("<form") && lost.text.contains("/console/signed-in"), "{}", lost.text);
+    }
+    let kept = pages.upload(&check, &send, None).await.says(401, "This page keeps what you sent");
+    assert!(kept.text.contains("name=\"body\" value=\"BEGIN:VCALENDAR"), "{}", kept.text);
+    pages.upload_from(EVIL, &check, &fields, chosen).await.asks_to_sign_in();
 }
 
 #[apply(on_both)]

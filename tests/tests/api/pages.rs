@@ -22,11 +22,13 @@ pub(crate) struct Seen {
 pub(crate) struct Pages<'a> {
     server: &'a Server,
     pub(crate) cookies: BTreeMap<String, String>,
+    /// The number of forms with a file that were sent.
+    uploads: u32,
 }
 
 impl<'a> Pages<'a> {
     pub(crate) const fn new(server: &'a Server) -> Self {
-        Self { server, cookies: BTreeMap::new() }
+        Self { server, cookies: BTreeMap::new(), uploads: 0 }
     }
 
     async fn ask(&mut self, request: reqwest::RequestBuilder) -> Seen {
@@ -61,6 +63,38 @@ impl<'a> Pages<'a> {
         let form = http().post(format!("{}{path}", self.server.base_url()));
         let form = form.header("content-type", "application/x-www-form-urlencoded").header("origin", origin);
         self.ask(form.body(body.join("&"))).await
+    }
+
+    /// Sends a form with a field for a file, as a browser does from a page of this server. `file` is the name and the
+    /// content of the file that is chosen.
+    pub(crate) async fn upload(&mut self, path: &str, fields: &[(&str, &str)], file: Option<(&str, &[u8])>) -> Seen {
+        let origin = self.server.base_url().to_owned();
+        self.upload_from(&origin, path, fields, file).await
+    }
+
+    pub(crate) async fn upload_from(
+        &mut self,
+        origin: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        file: Option<(&str, &[u8])>,
+    ) -> Seen {
+        // A browser never separates two bodies in the same way.
+        self.uploads += 1;
+        let boundary = format!("----browser{}", self.uploads);
+        let begin = |named: &str| format!("--{boundary}\r\nContent-Disposition: form-data; name={named}\r\n");
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let value = value.replace("\r\n", "\n").replace('\n', "\r\n");
+            body.extend(format!("{}\r\n{value}\r\n", begin(&format!("\"{name}\""))).bytes());
+        }
+        let (name, content) = file.unwrap_or_default();
+        let named = format!("\"file\"; filename=\"{name}\"");
+        body.extend(format!("{}Content-Type: application/octet-stream\r\n\r\n", begin(&named)).bytes());
+        body.extend([content, format!("\r\n--{boundary}--\r\n").as_bytes()].concat());
+        let form = http().post(format!("{}{path}", self.server.base_url())).header("origin", origin);
+        let form = form.header("content-type", format!("multipart/form-data; boundary={boundary}"));
+        self.ask(form.body(body)).await
     }
 
     /// Signs in by the form.

@@ -11,6 +11,7 @@ mod bodies;
 mod description;
 mod early;
 mod failures;
+mod forms;
 mod generate;
 mod hanging;
 mod protocol;

@@ -13,15 +13,10 @@ use kalends_web::{Ended, NoEffect};
 use super::{
     hidden::LEAVES,
     kept::{BODY_MAX, Kept, has_too_many, may_be_kept, no_preview},
+    parts::{Content, comes_from_form},
     places::{ACCOUNT, ACCOUNT_PASSWORD, DELETE_ORGANIZATION, ORGS, PREVIEW_BOOKING_PAGE, REMOVE_MEMBER, SIGN_IN},
 };
-use crate::{
-    error::ApiError,
-    extract::read_up_to,
-    pages::{Fields, is_form},
-    provenance::provenance,
-    reply::see_other,
-};
+use crate::{error::ApiError, extract::read_up_to, pages::is_form_with_file, provenance::provenance, reply::see_other};
 
 /// The answer to a form of somebody whose session has ended. If the form comes from a page of this server, the page
 /// shows it again, to be sent after signing in. Otherwise, the answer leads to the sign-in: another site must not
@@ -30,7 +25,7 @@ pub(crate) async fn expired(app: &App, operation: &Operation, ip: Option<IpAddr>
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("", MatchedPath::as_str);
     let error = ApiError::from(Refusal::NotSignedIn);
-    if !is_form(request.headers()) {
+    if !comes_from_form(request.headers()) {
         return error.into_response();
     }
     match route {
@@ -48,15 +43,19 @@ pub(crate) async fn expired(app: &App, operation: &Operation, ip: Option<IpAddr>
         return ApiError::from(refusal).into_response();
     }
     let path = request.uri().path().to_owned();
-    let fields = match read_up_to(request.into_body(), BODY_MAX).await {
-        Ok(body) if !has_too_many(&body) => Fields::read(&body),
+    let (parts, body) = request.into_parts();
+    let has_file = is_form_with_file(&parts.headers);
+    let content = match read_up_to(body, BODY_MAX).await {
+        Ok(body) if has_file || !has_too_many(&body) => Content::of_form(&parts.headers, body).await,
+        Err(ApiError::TooLarge(_)) if has_file => return Kept::File(None).answer(NoEffect::Ended, error, &path),
         Ok(_) | Err(ApiError::TooLarge(_)) => return Kept::TooLong(None).answer(NoEffect::Ended, error, &path),
-        Err(_) => return error.into_response(),
+        Err(lost) => Err(lost),
     };
-    if route == REMOVE_MEMBER && !fields.get(LEAVES).is_empty() {
+    let Ok(content) = content else { return error.into_response() };
+    if route == REMOVE_MEMBER && !content.fields.get(LEAVES).is_empty() {
         return to_sign_in(ORGS, Ended::Parting);
     }
-    Kept::of(&fields).answer(NoEffect::Ended, error, &path)
+    Kept::of_content(&content).answer(NoEffect::Ended, error, &path)
 }
 
 /// The answer to a form that may have ended the session by its effect: the sign-in, which leads to a page that shows

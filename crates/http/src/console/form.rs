@@ -16,6 +16,7 @@ use kalends_web::{NoEffect, Problems};
 use super::{
     hidden::{ORG, VERSION},
     kept::{Kept, may_be_kept, no_preview},
+    parts::{Content, comes_from_form},
     places::PREVIEW_BOOKING_PAGE,
     shown::{because_of, problems, wait},
 };
@@ -24,7 +25,7 @@ use crate::{
     error::ApiError,
     extract::read_body,
     once::begin,
-    pages::{Fields, WAS, is_form, mailed_code},
+    pages::{Fields, WAS, mailed_code},
     provenance::provenance,
     reply::cookies,
 };
@@ -77,7 +78,10 @@ pub(super) struct OwnForm {
     pub fields: Fields,
     /// The headers of the request.
     pub headers: HeaderMap,
-    body: Bytes,
+    /// The files that were chosen, each with the name of its field.
+    files: Vec<(String, Bytes)>,
+    /// What two forms with the same content have in common.
+    identity: Bytes,
 }
 
 /// Why there is no [`OwnForm`].
@@ -109,25 +113,25 @@ impl<S: Sync> FromRequest<S> for OwnForm {
     async fn from_request(mut request: Request, _: &S) -> Result<Self, NotOwn> {
         let caller = request.extensions_mut().remove::<Actor>().ok_or(ApiError::Internal)?;
         let (parts, body) = request.into_parts();
-        let body = read_body(body).await?;
-        let fields = Fields::of_form(&body)?;
-        if fields.get(ORG) != caller.org().to_string() {
-            return Err(NotOwn::Switched(switched(&parts, &fields)));
+        let content = Content::of_form(&parts.headers, read_body(body).await?).await?;
+        if content.fields.get(ORG) != caller.org().to_string() {
+            return Err(NotOwn::Switched(switched(&parts, &content)));
         }
-        Ok(Self { caller, fields, headers: parts.headers, body })
+        let Content { fields, files, identity } = content;
+        Ok(Self { caller, fields, headers: parts.headers, files, identity })
     }
 }
 
 /// The answer to a form of another organization than that of the session.
-fn switched(parts: &Parts, fields: &Fields) -> Response {
+fn switched(parts: &Parts, content: &Content) -> Response {
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let (reason, error) = (NoEffect::Switched, ApiError::Switched);
-    if !is_form(&parts.headers) || !may_be_kept(route) {
+    if !comes_from_form(&parts.headers) || !may_be_kept(route) {
         return error.into_response();
     }
     match route {
         PREVIEW_BOOKING_PAGE => no_preview(reason, error),
-        _ => Kept::of(fields).answer(reason, error, parts.uri.path()),
+        _ => Kept::of_content(content).answer(reason, error, parts.uri.path()),
     }
 }
 
@@ -185,7 +189,12 @@ impl OwnForm {
         app: &App,
         effect: impl AsyncFnOnce(&Actor) -> Result<Answered<T>, Refusal>,
     ) -> Result<Answer, Refusal> {
-        once(app, &mut self.caller, self.fields.get(ONCE), &self.body, effect).await
+        once(app, &mut self.caller, self.fields.get(ONCE), &self.identity, effect).await
+    }
+
+    /// The file that was chosen in that field. It is empty if the file is.
+    pub(super) fn file(&self, field: &str) -> Option<&Bytes> {
+        self.files.iter().find(|(name, _)| name == field).map(|(_, file)| file)
     }
 
     /// The version that the page of the form showed: its hidden field [`VERSION`].
@@ -204,7 +213,7 @@ impl OwnForm {
     /// As [`begin`].
     pub(super) async fn begin(&mut self, app: &App) -> Result<Earlier, Refusal> {
         let principal = Arc::clone(&self.caller.principal);
-        begin(app, &mut self.caller.request, Repeater::of(&principal), self.fields.get(ONCE), &self.body).await
+        begin(app, &mut self.caller.request, Repeater::of(&principal), self.fields.get(ONCE), &self.identity).await
     }
 }
 

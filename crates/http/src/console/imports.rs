@@ -1,6 +1,6 @@
 //! The forms that import a file into a calendar: what it would do, and then the import.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     Router,
@@ -11,6 +11,7 @@ use axum::{
 use bytes::Bytes;
 use http::StatusCode;
 use kalends_app::{Actor, App, ImportPlan, PlannedEvent, PlannedKind, Refusal, operations};
+use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{Span, Zone};
 use kalends_web::{
     EventInView, IMPORT_FIELDS, ImportCheck, ImportForm, ImportShown, Imported, NO_PROBLEMS, Place, PlannedShown,
@@ -31,10 +32,12 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
+    limits::BODY_MAX,
+    pages::is_form_with_file,
     reply::see_other,
 };
 
-/// The pages and forms, each with its operation. The check is the operation that it prepares, so that nobody pastes a
+/// The pages and forms, each with its operation. The check is the operation that it prepares, so that nobody sends a
 /// file that they may not import.
 pub(super) const OPERATIONS: &[Form] = &[
     ("GET", IMPORT, &operations::GET_CALENDAR),
@@ -46,32 +49,44 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new().route(IMPORT, get(ask).post(import)).route(CHECK_IMPORT, post(check).get(back))
 }
 
-/// The name of the field with the text of the file.
+/// The name of the field with the file.
+const FILE: &str = "file";
+/// The name of the field with its text.
 const TEXT: &str = "body";
-/// Why a text is refused that does not fit into a form.
-const TOO_LONG: &str = "The text is too long for a form. Split the file, or import it with POST \
+/// The name of no field, for what is said above the form.
+const ABOVE: &str = "";
+/// The maximum length of a text, in bytes, with two for each line break. The form that imports it carries it too, with
+/// the other fields and what separates them.
+const TEXT_MAX: usize = BODY_MAX - 4 * 1024;
+/// Why a file or a text is refused that does not fit into a form.
+const TOO_LONG: &str = "The file is too long for a form, which carries 1 MiB. Split it, or import it with POST \
                         /v1/calendars/{cal_id}/import, which takes up to 10 MiB.";
+/// What is said beside the file of a form that is shown again for another reason.
+const CHOOSE_AGAIN: &str = "Choose the file again. A browser does not keep it.";
 /// What remains of an import that ends early.
 const PARTLY: &str = "If the file has more than 500 events, some of them may be imported already. Import the same file \
                       again to continue.";
 
-/// A form with the text of a file, which may be too long.
-struct Pasted(Result<OwnForm, TooLong>);
+/// A form with a file or its text, which may be too long.
+struct Given(Result<OwnForm, TooLong>);
 
 /// A form that is longer than a body may be. Nothing in it was read.
 struct TooLong {
     caller: Actor,
     error: ApiError,
+    /// The field that is too long, as far as it is known.
+    field: &'static str,
 }
 
-impl<S: Sync> FromRequest<S> for Pasted {
+impl<S: Sync> FromRequest<S> for Given {
     type Rejection = NotOwn;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, NotOwn> {
         let caller = request.extensions().get::<Actor>().cloned().ok_or(ApiError::Internal)?;
+        let field = if is_form_with_file(request.headers()) { FILE } else { TEXT };
         match OwnForm::from_request(request, state).await {
             Ok(form) => Ok(Self(Ok(form))),
-            Err(NotOwn::Unread(error @ ApiError::TooLarge(_))) => Ok(Self(Err(TooLong { caller, error }))),
+            Err(NotOwn::Unread(error @ ApiError::TooLarge(_))) => Ok(Self(Err(TooLong { caller, error, field }))),
             Err(refused) => Err(refused),
         }
     }
@@ -81,8 +96,34 @@ impl TooLong {
     /// The empty form, which says so.
     async fn shown(self, app: &App, id: &str) -> Result<Response, ApiError> {
         let mut problems = Problems::default();
-        problems.add(&IMPORT_FIELDS, TEXT, TOO_LONG);
+        problems.add(&IMPORT_FIELDS, self.field, TOO_LONG);
         shown_again(self.error, render(app, &self.caller, id, "", &problems).await, TO_FEEDS)
+    }
+}
+
+/// The text of the file that was chosen, or the one that was pasted.
+///
+/// # Errors
+/// The field that is wrong, and why.
+fn text_of<'a>(file: Option<&'a Bytes>, pasted: &'a str) -> Result<Cow<'a, str>, FieldError> {
+    let (field, text) = match (file, pasted.trim()) {
+        (None, "") => return Err(FieldError::new(FILE, "choose a file, or paste its text")),
+        (None, _) => (TEXT, Cow::Borrowed(pasted)),
+        (Some(file), "") => (FILE, Cow::Owned(decoded(file).map_err(|why| FieldError::new(FILE, why))?)),
+        (Some(_), _) => return Err(FieldError::new(FILE, "choose a file or paste a text, not both")),
+    };
+    let sent = text.len() + text.matches('\n').count();
+    if sent > TEXT_MAX { Err(FieldError::new(field, TOO_LONG)) } else { Ok(text) }
+}
+
+/// The text of the file, with line breaks as in a field of a form: the next form carries it.
+fn decoded(file: &[u8]) -> Result<String, &'static str> {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    let text = std::str::from_utf8(file.strip_prefix(MARK).unwrap_or(file)).ok().filter(|text| !text.contains('\0'));
+    match text {
+        None => Err("the file is not text in UTF-8. Export it as an .ics file, or save it in UTF-8"),
+        Some(text) if text.trim().is_empty() => Err("the file is empty"),
+        Some(text) => Ok(text.replace("\r\n", "\n").replace('\r', "\n")),
     }
 }
 
@@ -104,8 +145,8 @@ async fn render(app: &App, caller: &Actor, id: &str, text: &str, problems: &Prob
 }
 
 /// `POST /console/feeds/calendars/{id}/import/check`. It writes nothing.
-async fn check(app: Service, id: PathOf<String>, pasted: Pasted) -> Result<Response, ApiError> {
-    let form = match pasted.0 {
+async fn check(app: Service, id: PathOf<String>, given: Given) -> Result<Response, ApiError> {
+    let form = match given.0 {
         Ok(form) => form,
         Err(too_long) => return too_long.shown(&app, &id.0).await,
     };
@@ -117,7 +158,8 @@ async fn check(app: Service, id: PathOf<String>, pasted: Pasted) -> Result<Respo
 
 /// What the import would do, with the form that does it.
 async fn checked(app: &App, form: &OwnForm, id: &str) -> Result<String, Refusal> {
-    let (caller, text) = (&form.caller, form.fields.get(TEXT));
+    let caller = &form.caller;
+    let text = text_of(form.file(FILE), form.fields.get(TEXT))?;
     let plan = app.plan_import(caller, id, Bytes::copy_from_slice(text.as_bytes())).await?;
     let ImportPlan { report, new_series, changed_series, deleted, dropped, charged, first, in_parts } = plan;
     let calendar = app.calendar(caller, id).await?;
@@ -127,7 +169,7 @@ async fn checked(app: &App, form: &OwnForm, id: &str) -> Result<String, Refusal>
         shell: &shell(app, caller, Place::Feeds).await?,
         calendar: &found,
         once: &new_once(app.entropy()),
-        text,
+        text: &text,
         result: &shown(report, calendar.zone),
         new_series,
         changed_series,
@@ -179,12 +221,16 @@ fn met(conflict: &wire::Conflict) -> Option<WhyNot> {
 }
 
 /// `POST /console/feeds/calendars/{id}/import`. A form that is sent twice imports once, and shows the same result.
-async fn import(app: Service, id: PathOf<String>, pasted: Pasted) -> Result<Response, ApiError> {
-    let mut form = match pasted.0 {
+async fn import(app: Service, id: PathOf<String>, given: Given) -> Result<Response, ApiError> {
+    let mut form = match given.0 {
         Ok(form) => form,
         Err(too_long) => return too_long.shown(&app, &id.0).await,
     };
-    let file = Bytes::copy_from_slice(form.fields.get(TEXT).as_bytes());
+    let text = text_of(form.file(FILE), form.fields.get(TEXT)).map(Cow::into_owned);
+    let file = match text {
+        Ok(text) => Bytes::from(text),
+        Err(wrong) => return again(&app, &form, &id.0, wrong.into(), true).await,
+    };
     let outcome = form.once(&app, async |caller: &Actor| app.import_calendar(caller, &id.0, file).await).await;
     let report = match outcome {
         Ok(answer) => read::<wire::ImportReport>(&answer)?,
@@ -204,18 +250,87 @@ async fn done(app: &App, caller: &Actor, id: &str, report: wire::ImportReport) -
     Ok(Imported { shell: &shell, calendar: &calendar, result: &shown(report, stored.zone) }.html())
 }
 
-/// The form with the text of a file that was refused. `imports` is whether a part of it may be imported.
+/// The form with the text that was refused. `imports` is whether a part of it may be imported.
 async fn again(app: &App, form: &OwnForm, id: &str, refusal: Refusal, imports: bool) -> Result<Response, ApiError> {
     let ends_early = imports && !matches!(refusal, Refusal::Invalid(_) | Refusal::NotFound { .. });
-    let (mut found, error) = problems(refusal, &IMPORT_FIELDS)?;
+    let is_uploaded = form.file(FILE).is_some();
+    let (mut found, error) = problems(if is_uploaded { of_file(refusal) } else { refusal }, &IMPORT_FIELDS)?;
     if ends_early {
-        found.add(&IMPORT_FIELDS, "file", PARTLY);
+        found.add(&IMPORT_FIELDS, ABOVE, PARTLY);
+    }
+    if is_uploaded {
+        found.add(&IMPORT_FIELDS, FILE, CHOOSE_AGAIN);
     }
     let text = render(app, &form.caller, id, form.fields.get(TEXT), &found).await;
     shown_again(error, text, TO_FEEDS)
 }
 
+/// The refusal of a text that was in a file.
+fn of_file(refusal: Refusal) -> Refusal {
+    let Refusal::Invalid(errors) = refusal else { return refusal };
+    let mut of_file = FieldErrors::default();
+    for error in errors.iter() {
+        let param = if error.param == TEXT { FILE } else { &error.param };
+        of_file.push(FieldError { param: param.to_owned(), ..error.clone() });
+    }
+    Refusal::Invalid(of_file)
+}
+
 /// Somebody reloads the address of the check.
 async fn back(id: PathOf<String>) -> Response {
     see_other(&format!("{}/import", path_of(&segment(&id.0))), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const MANY: usize = TEXT_MAX / 2;
+
+    #[rstest]
+    #[case::pasted(None, "A:1\nB:2", "A:1\nB:2")]
+    #[case::uploaded(Some(&b"A:1\r\nB:2"[..]), "", "A:1\nB:2")]
+    #[case::beside_blanks(Some(&b"A:1"[..]), " \n", "A:1")]
+    #[case::with_a_mark(Some(&b"\xef\xbb\xbfA:\xc3\xbc"[..]), "", "A:\u{fc}")]
+    #[case::old_line_breaks(Some(&b"A:1\rB:2\n"[..]), "", "A:1\nB:2\n")]
+    fn a_text_comes_from_a_file_or_is_pasted(
+        #[case] file: Option<&'static [u8]>,
+        #[case] pasted: &str,
+        #[case] expected: &str,
+    ) {
+        let file = file.map(Bytes::from_static);
+        assert_eq!(text_of(file.as_ref(), pasted).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case::nothing(None, "", FILE, "choose a file")]
+    #[case::blanks(None, " \n", FILE, "choose a file")]
+    #[case::both(Some(b"A:1".to_vec()), "A:1", FILE, "not both")]
+    #[case::empty(Some(Vec::new()), "", FILE, "the file is empty")]
+    #[case::only_a_mark(Some(b"\xef\xbb\xbf\r\n".to_vec()), "", FILE, "the file is empty")]
+    #[case::latin_1(Some(b"A:\xfc".to_vec()), "", FILE, "not text in UTF-8")]
+    #[case::utf_16_with_a_mark(Some(b"\xff\xfeA\0:\0".to_vec()), "", FILE, "not text in UTF-8")]
+    #[case::utf_16(Some(b"A\0:\0".to_vec()), "", FILE, "not text in UTF-8")]
+    #[case::long_file(Some(vec![b'x'; TEXT_MAX + 1]), "", FILE, "too long for a form")]
+    #[case::many_short_lines(Some(["x", &"\n".repeat(MANY)].concat().into_bytes()), "", FILE, "too long for a form")]
+    fn the_field_that_is_wrong_says_why(
+        #[case] file: Option<Vec<u8>>,
+        #[case] pasted: &str,
+        #[case] field: &str,
+        #[case] said: &str,
+    ) {
+        let file = file.map(Bytes::from);
+        let wrong = text_of(file.as_ref(), pasted).unwrap_err();
+        assert!(wrong.param == field && wrong.message.contains(said), "{wrong}");
+    }
+
+    #[test]
+    fn the_longest_text_fits_into_the_next_form() {
+        let longest = Bytes::from("x".repeat(TEXT_MAX));
+        assert_eq!(text_of(Some(&longest), "").unwrap().len(), TEXT_MAX);
+        let longer = "x".repeat(TEXT_MAX + 1);
+        assert_eq!(text_of(None, &longer).unwrap_err().param, TEXT);
+    }
 }

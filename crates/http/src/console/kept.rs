@@ -3,11 +3,12 @@
 
 use axum::response::{IntoResponse as _, Response};
 use kalends_kernel::OrgId;
-use kalends_web::{KeptForm, NoEffect, NoPreview, Path, SentForm};
+use kalends_web::{KeptForm, KeptPart, NoEffect, NoPreview, Path, SentForm};
 use url::form_urlencoded;
 
 use super::{
     hidden::{LEAVES, ORG, VERSION},
+    parts::Content,
     places::{ACCOUNT, ACCOUNT_PASSWORD, DECLINE, DELETE_ORGANIZATION, JOIN, SIGN_OUT, START},
     shown::{because_of, in_frame, page},
 };
@@ -42,6 +43,8 @@ pub(super) enum Kept<'a> {
     Nothing,
     /// Nothing, because it is too long.
     TooLong(Option<OrgId>),
+    /// Nothing, because it has a file: no page can put a file into a form.
+    File(Option<OrgId>),
     /// Its fields.
     Form {
         /// The organization of its page; `None` for a form of the operator.
@@ -54,6 +57,14 @@ pub(super) enum Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
+    /// [`Kept::of`], for a form that may have a file.
+    pub(super) fn of_content(content: &'a Content) -> Self {
+        match (Self::of(&content.fields), content.fields.get(ORG).parse()) {
+            (_, Ok(org)) if !content.files.is_empty() => Self::File(Some(org)),
+            (kept, _) => kept,
+        }
+    }
+
     pub(super) fn of(fields: &'a Fields) -> Self {
         match fields.get(ORG).parse::<OrgId>() {
             Ok(org) => Self::form(fields, Some(org)),
@@ -93,18 +104,17 @@ impl<'a> Kept<'a> {
 
     /// The page that says why a form to that path had no effect, if there is anything to say on it.
     pub(super) fn render(&self, reason: NoEffect, path: &str) -> Option<String> {
-        match self {
-            Self::Nothing => None,
-            Self::TooLong(org) => {
-                let org = org.map(|org| org.to_string());
-                Some(KeptForm { reason, org: org.as_deref(), form: None }.html())
-            }
+        let action = Path::new(path)?;
+        let (org, part) = match self {
+            Self::Nothing => return None,
+            Self::TooLong(org) => (org, KeptPart::TooLong),
+            Self::File(org) => (org, KeptPart::File { form: &action }),
             Self::Form { org, fields, left_out } => {
-                let (org, action) = (org.map(|org| org.to_string()), Path::new(path)?);
-                let form = SentForm { action: &action, fields, left_out: *left_out };
-                Some(KeptForm { reason, org: org.as_deref(), form: Some(form) }.html())
+                (org, KeptPart::Form(SentForm { action: &action, fields, left_out: *left_out }))
             }
-        }
+        };
+        let org = org.map(|org| org.to_string());
+        Some(KeptForm { reason, org: org.as_deref(), part }.html())
     }
 }
 
@@ -127,6 +137,7 @@ fn may_be_secret(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use kalends_testkit::fixtures::Fixtures;
     use rstest::rstest;
 
@@ -196,6 +207,18 @@ mod tests {
     #[case::nonsense("org=x&name=Ada")]
     fn a_form_of_no_organization_is_not_kept(#[case] body: &str) {
         assert_eq!(Kept::of(&Fields::read(body.as_bytes())), Kept::Nothing);
+    }
+
+    #[rstest]
+    #[case::pasted(Vec::new(), false)]
+    #[case::uploaded(vec![("file".to_owned(), Bytes::new())], true)]
+    fn a_form_with_a_file_is_not_kept(#[case] files: Vec<(String, Bytes)>, #[case] lost: bool) {
+        let org = org();
+        let content = Content { fields: fields(org, "body=x"), files, identity: Bytes::new() };
+        assert_eq!(Kept::of_content(&content) == Kept::File(Some(org)), lost);
+        // A form of no organization is none of this server's.
+        let of_nobody = Content { fields: Fields::read(b"body=x"), ..content };
+        assert_eq!(Kept::of_content(&of_nobody), Kept::Nothing);
     }
 
     #[test]

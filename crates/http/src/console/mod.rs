@@ -34,6 +34,7 @@ mod operator;
 mod organization;
 mod orgs;
 mod overview;
+mod parts;
 mod password;
 pub(crate) mod places;
 mod proposals;

@@ -15,6 +15,11 @@ use crate::{
     RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm, SecurityState,
     SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount,
     Verification, VerificationState, WrongEntry,
+    KeptForm, KeptPart, Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization,
+    Overview, Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice,
+    Reader, Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm,
+    SecurityState, SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
+    UsableAccount, Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -288,7 +293,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
     };
     let kept = [("org", "org_x"), (text, text)];
     let sent = SentForm { action: &path, fields: &kept, left_out: true };
-    let expired = KeptForm { reason: NoEffect::Ended, org: Some("org_x"), form: Some(sent) };
+    let expired = KeptForm { reason: NoEffect::Ended, org: Some("org_x"), part: KeptPart::Form(sent) };
     let given = SignUpGiven { email: text.into(), name: text.into(), org_name: text.into(), accepted: true };
     let wrong: Vec<_> =
         ["email", "name", "org_name", "password"].map(|field| (field.to_owned(), text.to_owned())).into();
@@ -378,9 +383,13 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("sign-in, wrong", sign_in(Some(text))),
         ("session ended", expired.html()),
         ("session ended, operator's", KeptForm { reason: NoEffect::OperatorEnded, org: None, ..expired }.html()),
-        ("session ended, too long", KeptForm { org: None, form: None, ..expired }.html()),
+        ("session ended, too long", KeptForm { org: None, part: KeptPart::TooLong, ..expired }.html()),
+        ("session ended, file", KeptForm { part: KeptPart::File { form: &path }, ..expired }.html()),
         ("session switched", KeptForm { reason: NoEffect::Switched, ..expired }.html()),
-        ("session switched, too long", KeptForm { reason: NoEffect::Switched, form: None, ..expired }.html()),
+        (
+            "session switched, too long",
+            KeptForm { reason: NoEffect::Switched, part: KeptPart::TooLong, ..expired }.html(),
+        ),
         ("sign-in, code", code(None)),
         ("sign-in, wrong code", code(Some(text))),
         ("security, off", security(SecurityState::Off, None)),
