@@ -47,6 +47,10 @@ pub struct AgentShown {
 }
 
 impl AgentShown {
+    fn title(&self) -> &str {
+        &self.name
+    }
+
     fn kind_text(&self) -> &'static str {
         KINDS.iter().find(|kind| kind.value == self.kind).map_or("", |kind| kind.title)
     }

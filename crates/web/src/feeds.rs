@@ -25,6 +25,10 @@ pub struct FeedCalendar {
 }
 
 impl FeedCalendar {
+    fn title(&self) -> &str {
+        &self.name
+    }
+
     fn agent_id(&self) -> Option<&str> {
         self.agent.as_ref().map(|(id, _)| id.as_str())
     }

@@ -52,6 +52,10 @@ pub struct WebhookShown {
 }
 
 impl WebhookShown {
+    fn title(&self) -> &str {
+        &self.url
+    }
+
     fn status_text(&self) -> &'static str {
         match self.state {
             WebhookState::Active => "Active",

@@ -36,6 +36,10 @@ pub struct BookingPageShown {
 }
 
 impl BookingPageShown {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
     fn status_text(&self) -> &'static str {
         if self.active { "Accepts bookings" } else { "Switched off: guests cannot open it" }
     }

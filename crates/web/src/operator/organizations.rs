@@ -34,6 +34,10 @@ pub struct OperatorOrganization {
 }
 
 impl OperatorOrganization {
+    fn title(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn plan_text(&self) -> String {
         let limits = if self.has_own_limits { ", with limits of its own" } else { "" };
         format!("{}{limits}", self.plan)
