@@ -20,11 +20,12 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Again, OwnForm, new_once, read},
+    form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     keys::may_create,
     places::{AGENT, AGENTS, DECOMMISSION, Form, NEW_AGENT, PAUSE_AGENT, RESUME_AGENT, segment},
-    shown::{for_page, page, problems, refused, shown_again},
+    settings::{Filled, Settings},
+    shown::{for_page, page, page_or_refused, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -59,10 +60,14 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 /// The list, to continue on after a refused form, with the text of the link to it.
 const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
-/// Why a form about an agent that has changed since had no effect.
-const CHANGED: &str = "The agent has changed since you opened this page. Its current state is shown above. The fields \
-                       that you changed keep what you typed. Save again to change it.";
-
+/// The form that changes an agent.
+const SETTINGS: Settings = Settings {
+    fields: &AGENT_FIELDS,
+    changed: "The agent has changed since you opened this page. Its current state is shown above. The fields that you \
+              changed keep what you typed. Save again to change it.",
+    problems: |_| None,
+    list: TO_LIST,
+};
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The agent has changed since you opened this page. Its current state is shown here.";
 
@@ -145,14 +150,11 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
 
 /// `GET /console/agents/{id}`
 async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(render(&app, &caller.0, &id.0, Asked::of(asked).done(), Filled::NOW).await, TO_LIST)
 }
 
 /// The page of an agent, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<'_>) -> Result<String, Refusal> {
     let agent = app.agent(caller, id).await?;
     let keys = app.count_keys(caller, &agent).await?;
     let included = keys > 0 || caller.needs(Feature::ScopedKeys).is_ok();
@@ -167,23 +169,18 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
     let calendars: Vec<_> = listed.data.into_iter().map(calendar).collect();
     let (name, description) = (line(&agent.name), lines(&agent.description));
     let now = AgentGiven { name: &name, kind: agent.kind, description: &description };
-    let (given, was) = match again {
-        None => (now, now),
-        Some(again) => {
-            let was = fields(now, |name, now| again.text_before(name, now));
-            (fields(now, |name, now| again.text(name, now)), was)
-        }
-    };
+    let given = fields(now, |name, now| filled.text(name, now));
+    let was = fields(now, |name, now| filled.text_before(name, now));
     let shown = AgentPage {
         shell: &shell(app, caller, Place::Agents).await?,
         done,
         may_change: caller.may(&operations::UPDATE_AGENT),
         agent: &agent,
         once: &new_once(app.entropy()),
-        version: &again.map_or_else(|| version.0.to_string(), |again| again.version(version)),
+        version: &filled.version(version),
         given,
         was,
-        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
+        problems: filled.problems(),
         calendars: &calendars,
         calendars_total: listed.total,
         keys: included.then_some(keys),
@@ -199,10 +196,21 @@ fn fields<'a>(now: AgentGiven<'a>, text: impl Fn(&str, &'a str) -> &'a str) -> A
 
 /// `POST /console/agents/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = save(&app, &mut form, &id.0).await;
+    let saved = format!("{AGENTS}/{}?done=saved", id.0);
+    SETTINGS
+        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+            render(&app, &form.caller, &id.0, Done::default(), filled).await
+        })
+        .await
+}
+
+/// Saves what was typed over. A form that is sent twice saves once.
+async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     let given = typed(&form.fields);
     let is_typed_over = |name| form.fields.is_typed_over(name);
     if !["name", "description"].into_iter().any(is_typed_over) {
-        return Ok(after(&id.0, "saved"));
+        return Ok(());
     }
     let body = wire::UpdateAgent {
         name: is_typed_over("name").then(|| Some(given.name.to_owned())),
@@ -210,20 +218,8 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
             .then(|| Some(given.description.to_owned()).filter(|text| !text.is_empty())),
         ..wire::UpdateAgent::default()
     };
-    let outcome = match body.parse() {
-        Ok(patch) => {
-            let seen = form.if_match();
-            form.once(&app, async |caller: &Actor| app.update_agent(caller, &id.0, patch, &seen).await).await
-        }
-        Err(errors) => Err(errors.into()),
-    };
-    match outcome {
-        Ok(_) => Ok(after(&id.0, "saved")),
-        Err(refusal) => {
-            let (again, error) = Again::of(&form, refusal, &AGENT_FIELDS, CHANGED)?;
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)
-        }
-    }
+    let (patch, seen) = (body.parse()?, form.if_match());
+    form.once(app, async |caller: &Actor| app.update_agent(caller, id, patch, &seen).await).await.map(drop)
 }
 
 fn after(id: &str, done: &str) -> Response {
@@ -253,10 +249,7 @@ async fn set_status(app: &App, form: &OwnForm, id: &str, status: AgentStatus) ->
 
 /// `GET /console/agents/{id}/decommission`
 async fn ask_to_decommission(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
-    match question(&app, &caller.0, &id.0, None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(question(&app, &caller.0, &id.0, None).await, TO_LIST)
 }
 
 async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) -> Result<String, Refusal> {

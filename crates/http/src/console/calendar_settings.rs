@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use axum::{Router, response::Response, routing::get};
-use http::StatusCode;
 use kalends_app::{Actor, App, Refusal, operations};
 use kalends_calendars::{Calendar, ports::EventFilter};
 use kalends_kernel::{LIMIT_MAX, Page};
-use kalends_web::{CALENDAR_FIELDS, CalendarGiven, CalendarSettings, DeleteCalendar, Done, NO_PROBLEMS, Place};
+use kalends_web::{CALENDAR_FIELDS, CalendarGiven, CalendarSettings, DeleteCalendar, Done, Place};
 use kalends_wire::{self as wire, Listing};
 
 use super::{
-    form::{Again, OwnForm, new_once},
+    form::{OwnForm, new_once},
     frame::{Asked, AskedOf, needs, shell},
     places::{AGENTS, CALENDAR_SETTINGS, DELETE_CALENDAR, Form, segment},
-    shown::{for_page, page, refused, shown_again},
+    settings::{Filled, Settings},
+    shown::{for_page, page_or_refused, refused, shown_again},
 };
 use crate::{
     Service,
@@ -40,9 +40,14 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 /// The page to continue on, with the text of the link to it.
 const TO_AGENTS: (&str, &str) = (AGENTS, "See the agents");
-/// Why a form about a calendar that has changed since had no effect.
-const CHANGED: &str = "The calendar has changed since you opened this page. Its current state is shown here. Save \
-                       again to change it.";
+/// The form that changes a calendar.
+const SETTINGS: Settings = Settings {
+    fields: &CALENDAR_FIELDS,
+    changed: "The calendar has changed since you opened this page. Its current state is shown here. Save again to \
+              change it.",
+    problems: |_| None,
+    list: TO_AGENTS,
+};
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The calendar has changed since you opened this page. Its current state is shown here.";
 /// The booking pages that are read to count those of a calendar.
@@ -50,10 +55,7 @@ const PAGES_MAX: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// `GET /console/calendars/{id}`
 async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_AGENTS),
-    }
+    page_or_refused(render(&app, &caller.0, &id.0, Asked::of(asked).done(), Filled::NOW).await, TO_AGENTS)
 }
 
 /// The identifier and the name of the agent that owns the calendar, if one does.
@@ -69,19 +71,14 @@ async fn owner(app: &App, caller: &Actor, calendar: &Calendar) -> Result<Option<
 }
 
 /// The page of a calendar, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<'_>) -> Result<String, Refusal> {
     needs(caller, &operations::UPDATE_CALENDAR)?;
     let calendar = app.calendar(caller, id).await?;
     let agent = owner(app, caller, &calendar).await?;
     let name = line(&calendar.name);
     let now = CalendarGiven { name: &name, zone: Some(calendar.zone.name()) };
-    let (given, was) = match again {
-        None => (now, now),
-        Some(again) => {
-            let was = fields(now, |name, now| again.text_before(name, now));
-            (fields(now, |name, now| again.text(name, now)), was)
-        }
-    };
+    let given = fields(now, |name, now| filled.text(name, now));
+    let was = fields(now, |name, now| filled.text_before(name, now));
     let shown = CalendarSettings {
         shell: &shell(app, caller, Place::Agents).await?,
         done,
@@ -90,11 +87,11 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
         id: &calendar.id.to_string(),
         name: &calendar.name,
         agent: agent.as_ref().map(|(id, name)| (id.as_str(), name.as_str())),
-        version: &again.map_or_else(|| calendar.version.0.to_string(), |again| again.version(calendar.version)),
+        version: &filled.version(calendar.version),
         may_delete: caller.may(&operations::DELETE_CALENDAR),
         given,
         was,
-        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
+        problems: filled.problems(),
     };
     Ok(shown.html())
 }
@@ -112,32 +109,27 @@ fn body(fields: &Fields) -> wire::UpdateCalendar {
 
 /// `POST /console/calendars/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = save(&app, &mut form, &id.0).await;
     let saved = format!("/console/calendars/{}?done=saved", segment(&id.0));
+    SETTINGS
+        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+            render(&app, &form.caller, &id.0, Done::default(), filled).await
+        })
+        .await
+}
+
+/// Saves what was typed over. A form that is sent twice saves once.
+async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     if !CALENDAR_FIELDS.into_iter().any(|name| form.fields.is_typed_over(name)) {
-        return Ok(see_other(&saved, None));
+        return Ok(());
     }
-    let outcome = match body(&form.fields).parse() {
-        Ok(patch) => {
-            let seen = form.if_match();
-            form.once(&app, async |caller: &Actor| app.update_calendar(caller, &id.0, patch, &seen).await).await
-        }
-        Err(errors) => Err(errors.into()),
-    };
-    match outcome {
-        Ok(_) => Ok(see_other(&saved, None)),
-        Err(refusal) => {
-            let (again, error) = Again::of(&form, refusal, &CALENDAR_FIELDS, CHANGED)?;
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_AGENTS)
-        }
-    }
+    let (patch, seen) = (body(&form.fields).parse()?, form.if_match());
+    form.once(app, async |caller: &Actor| app.update_calendar(caller, id, patch, &seen).await).await.map(drop)
 }
 
 /// `GET /console/calendars/{id}/delete`
 async fn ask_to_delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
-    match question(&app, &caller.0, &id.0, None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_AGENTS),
-    }
+    page_or_refused(question(&app, &caller.0, &id.0, None).await, TO_AGENTS)
 }
 
 async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) -> Result<String, Refusal> {

@@ -39,6 +39,7 @@ mod password;
 pub(crate) mod places;
 mod proposals;
 mod security;
+mod settings;
 mod shown;
 mod sign_in;
 mod sign_up;

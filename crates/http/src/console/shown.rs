@@ -233,6 +233,20 @@ pub(crate) fn shown_again(
     }
 }
 
+/// The page; or, if it cannot be shown, the page that says why not.
+///
+/// # Errors
+/// As [`refused`].
+pub(super) fn page_or_refused(
+    text: Result<String, Refusal>,
+    to: (&'static str, &'static str),
+) -> Result<Response, ApiError> {
+    match text {
+        Ok(text) => Ok(page(StatusCode::OK, text)),
+        Err(refusal) => refused(refusal, to),
+    }
+}
+
 /// The page that says why a form was refused, with a link to another page.
 ///
 /// # Errors

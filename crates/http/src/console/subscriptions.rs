@@ -7,7 +7,6 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use http::StatusCode;
 use kalends_app::{Actor, Answered, App, IfMatch, Refusal, operations};
 use kalends_calendars::{Calendar, Patch, ports::CalendarFilter};
 use kalends_feeds::{NewSubscription, SubscriptionPatch};
@@ -20,13 +19,14 @@ use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{Again, OwnForm, new_once, read},
+    form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     places::{
         DELETE_SUBSCRIPTION, Form, NEW_SUBSCRIPTION, PAUSE_SUBSCRIPTION, RESUME_SUBSCRIPTION, SUBSCRIPTION,
         SUBSCRIPTIONS, SYNC_SUBSCRIPTION, segment,
     },
-    shown::{after_removal, for_page, page, problems, refused, shown_again},
+    settings::{Filled, Settings},
+    shown::{after_removal, for_page, page_or_refused, problems, refused, shown_again},
     subscription_list::{MOST, TO_LIST, agent_names, list, one_shown},
 };
 use crate::{
@@ -62,9 +62,14 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route(DELETE_SUBSCRIPTION, get(ask_to_delete).post(delete))
 }
 
-/// Why a form about a subscription that has changed since had no effect.
-const CHANGED: &str = "The subscription has changed since you opened this page. Its current state is shown above. The \
-                       fields that you changed keep what you typed. Save again to change it.";
+/// The form that changes a subscription.
+const SETTINGS: Settings = Settings {
+    fields: &SUBSCRIPTION_FIELDS,
+    changed: "The subscription has changed since you opened this page. Its current state is shown above. The fields that \
+              you changed keep what you typed. Save again to change it.",
+    problems: doubled,
+    list: TO_LIST,
+};
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "The subscription has changed since you opened this page. Its current state is shown here.";
 /// Why a calendar is not subscribed to an address.
@@ -82,10 +87,7 @@ struct For {
 async fn ask(app: Service, caller: Caller, named: AskedOf<For>) -> Result<Response, ApiError> {
     let named = named.map(|named| named.0).unwrap_or_default();
     let given = SubscriptionGiven { calendar: &named.calendar, url: "", label: "" };
-    match new(&app, &caller.0, given, &NO_PROBLEMS).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(new(&app, &caller.0, given, &NO_PROBLEMS).await, TO_LIST)
 }
 
 /// The form, with the oldest calendars of agents to choose from, and the one that was asked for even if it is not among
@@ -178,25 +180,17 @@ fn after(id: &str, done: &str) -> Response {
 
 /// `GET /console/feeds/subscriptions/{id}`
 async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(render(&app, &caller.0, &id.0, Asked::of(asked).done(), Filled::NOW).await, TO_LIST)
 }
 
 /// The page of a subscription, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<'_>) -> Result<String, Refusal> {
     let found = app.subscription(caller, id).await?;
     let subscription = one_shown(app, caller, &found).await?;
     let (url, label) = (line(&subscription.url), line(&subscription.label));
     let now = SubscriptionGiven { calendar: "", url: &url, label: &label };
-    let (given, was) = match again {
-        None => (now, now),
-        Some(again) => {
-            let was = fields(now, |name, now| again.text_before(name, now));
-            (fields(now, |name, now| again.text(name, now)), was)
-        }
-    };
+    let given = fields(now, |name, now| filled.text(name, now));
+    let was = fields(now, |name, now| filled.text_before(name, now));
     let version = found.version;
     let shown = SubscriptionPage {
         shell: &shell(app, caller, Place::Feeds).await?,
@@ -205,10 +199,10 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
         may_delete: caller.may(&operations::DELETE_SUBSCRIPTION),
         subscription: &subscription,
         once: &new_once(app.entropy()),
-        version: &again.map_or_else(|| version.0.to_string(), |again| again.version(version)),
+        version: &filled.version(version),
         given,
         was,
-        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
+        problems: filled.problems(),
     };
     Ok(shown.html())
 }
@@ -220,6 +214,17 @@ fn fields<'a>(now: SubscriptionGiven<'a>, text: impl Fn(&str, &'a str) -> &'a st
 
 /// `POST /console/feeds/subscriptions/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
+    let outcome = save(&app, &mut form, &id.0).await;
+    let saved = format!("{SUBSCRIPTIONS}/{}?done=saved", id.0);
+    SETTINGS
+        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+            render(&app, &form.caller, &id.0, Done::default(), filled).await
+        })
+        .await
+}
+
+/// Saves what was typed over. A form that is sent twice saves once.
+async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     let given = typed(&form.fields);
     let is_typed_over = |name| form.fields.is_typed_over(name);
     let body = wire::UpdateSubscription {
@@ -227,24 +232,8 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
         label: is_typed_over("label").then(|| Some(given.label.to_owned()).filter(|label| !label.is_empty())),
         status: None,
     };
-    let outcome = match body.parse(|host, port| app.may_reach(host, port)) {
-        Ok(patch) => {
-            let seen = form.if_match();
-            form.once(&app, async |caller: &Actor| app.update_subscription(caller, &id.0, patch, &seen).await).await
-        }
-        Err(errors) => Err(errors.into()),
-    };
-    match outcome {
-        Ok(_) => Ok(after(&id.0, "saved")),
-        Err(refusal) => {
-            let double = doubled(&refusal);
-            let (mut again, error) = Again::of(&form, refusal, &SUBSCRIPTION_FIELDS, CHANGED)?;
-            if let Some(problems) = double {
-                again.problems = problems;
-            }
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)
-        }
-    }
+    let (patch, seen) = (body.parse(|host, port| app.may_reach(host, port))?, form.if_match());
+    form.once(app, async |caller: &Actor| app.update_subscription(caller, id, patch, &seen).await).await.map(drop)
 }
 
 /// `POST /console/feeds/subscriptions/{id}/sync`
@@ -278,10 +267,7 @@ async fn set_paused(app: &App, form: &OwnForm, id: &str, paused: bool) -> Result
 
 /// `GET /console/feeds/subscriptions/{id}/delete`
 async fn ask_to_delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Response, ApiError> {
-    match question(&app, &caller.0, &id.0, None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(question(&app, &caller.0, &id.0, None).await, TO_LIST)
 }
 
 async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) -> Result<String, Refusal> {

@@ -8,7 +8,7 @@ use axum::{
     routing::{get, post},
 };
 use http::StatusCode;
-use kalends_app::{Actor, Answer, App, DeliveryDays, IfMatch, Refusal, operations};
+use kalends_app::{Actor, App, DeliveryDays, IfMatch, Refusal, operations};
 use kalends_notifications::{
     Deactivation, DeliveryStatus, EVERYTHING, EventType, WebhookEndpoint, ports::DeliveryStats,
 };
@@ -21,10 +21,11 @@ use kalends_web::{
 use kalends_wire as wire;
 
 use super::{
-    form::{Again, OwnForm, new_once, read},
+    form::{OwnForm, new_once, read},
     frame::{Asked, AskedOf, needs, shell},
     places::{DELETE_WEBHOOK, Form, NEW_WEBHOOK, ROTATE_SECRET, TEST_WEBHOOK, WEBHOOK, WEBHOOKS, segment},
-    shown::{page, problems, refused, shown_again},
+    settings::{Filled, Settings},
+    shown::{page, page_or_refused, problems, refused, shown_again},
 };
 use crate::{
     Service,
@@ -60,9 +61,14 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 /// The list, to continue on after a refused form, with the text of the link to it.
 pub(super) const TO_LIST: (&str, &str) = (WEBHOOKS, "See the webhooks");
-/// Why a form about a webhook that has changed since had no effect.
-const CHANGED: &str = "The webhook has changed since you opened this page. Its current state is shown above. The \
-                       fields that you changed keep what you typed. Save again to change it.";
+/// The form that changes a webhook.
+const SETTINGS: Settings = Settings {
+    fields: &WEBHOOK_FIELDS,
+    changed: "The webhook has changed since you opened this page. Its current state is shown above. The fields that you \
+              changed keep what you typed. Save again to change it.",
+    problems: |_| None,
+    list: TO_LIST,
+};
 
 /// `GET /console/webhooks`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
@@ -232,24 +238,17 @@ impl Secret {
 
 /// `GET /console/webhooks/{id}`
 async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    match render(&app, &caller.0, &id.0, Asked::of(asked).done(), None).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(render(&app, &caller.0, &id.0, Asked::of(asked).done(), Filled::NOW).await, TO_LIST)
 }
 
 /// The page of a webhook, with what was typed in a form that had no effect, and the reason.
-async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&Again<'_>>) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<'_>) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
     let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
     let days: Vec<_> = days.into_iter().map(shown_day).collect();
     let now = |name: &str| values(&endpoint, name);
-    let (given, was) = match again {
-        None => (Typed::new(now), Typed::new(now)),
-        Some(again) => {
-            (Typed::new(|name| again.values(name, now(name))), Typed::new(|name| again.values_before(name, now(name))))
-        }
-    };
+    let given = Typed::new(|name| filled.values(name, now(name)));
+    let was = Typed::new(|name| filled.values_before(name, now(name)));
     let version = endpoint.version;
     let shown = WebhookPage {
         shell: &shell(app, caller, Place::Webhooks).await?,
@@ -258,10 +257,10 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
         may_delete: caller.may(&operations::DELETE_WEBHOOK),
         webhook: &shown(&endpoint),
         once: &new_once(app.entropy()),
-        version: &again.map_or_else(|| version.0.to_string(), |again| again.version(version)),
+        version: &filled.version(version),
         given: given.given(),
         was: was.given(),
-        problems: again.map_or(&NO_PROBLEMS, |again| &again.problems),
+        problems: filled.problems(),
         days: &days,
         newest,
     };
@@ -270,23 +269,21 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, again: Option<&
 
 /// `POST /console/webhooks/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let is_typed_over = |name| form.fields.is_typed_over(name);
-    let outcome = match ["url", "events", "active"].into_iter().any(is_typed_over) {
-        true => save(&app, &mut form, &id.0).await.map(drop),
-        false => Ok(()),
-    };
-    match outcome {
-        Ok(()) => Ok(see_other(&format!("{WEBHOOKS}/{}?done=saved", id.0), None)),
-        Err(refusal) => {
-            let (again, error) = Again::of(&form, refusal, &WEBHOOK_FIELDS, CHANGED)?;
-            shown_again(error, render(&app, &form.caller, &id.0, Done::default(), Some(&again)).await, TO_LIST)
-        }
-    }
+    let outcome = save(&app, &mut form, &id.0).await;
+    let saved = format!("{WEBHOOKS}/{}?done=saved", id.0);
+    SETTINGS
+        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+            render(&app, &form.caller, &id.0, Done::default(), filled).await
+        })
+        .await
 }
 
 /// Saves what was typed over: a URL or a switch that is sent makes the server forget earlier failures, and switches on what
 /// it has switched off. A form that is sent twice saves once.
-async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<Answer, Refusal> {
+async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
+    if !["url", "events", "active"].into_iter().any(|name| form.fields.is_typed_over(name)) {
+        return Ok(());
+    }
     let (fields, typed) = (&form.fields, Typed::of(&form.fields));
     let body = wire::UpdateWebhook {
         url: fields.is_typed_over("url").then_some(Some(typed.url)),
@@ -295,7 +292,7 @@ async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<Answer, Refusal
     };
     let patch = body.parse(|host, port| app.may_reach(host, port))?;
     let if_match = form.if_match();
-    form.once(app, async |caller: &Actor| app.update_webhook(caller, id, patch, &if_match).await).await
+    form.once(app, async |caller: &Actor| app.update_webhook(caller, id, patch, &if_match).await).await.map(drop)
 }
 
 /// `POST /console/webhooks/{id}/test`. A form that is sent twice sends one test.
@@ -326,10 +323,7 @@ async fn ask_to_delete(app: Service, caller: Caller, id: PathOf<String>) -> Resu
 }
 
 async fn asks(app: &App, caller: &Actor, id: &str, asks: WebhookQuestions) -> Result<Response, ApiError> {
-    match question(app, caller, id, asks).await {
-        Ok(text) => Ok(page(StatusCode::OK, text)),
-        Err(refusal) => refused(refusal, TO_LIST),
-    }
+    page_or_refused(question(app, caller, id, asks).await, TO_LIST)
 }
 
 async fn question(app: &App, caller: &Actor, id: &str, asks: WebhookQuestions) -> Result<String, Refusal> {
