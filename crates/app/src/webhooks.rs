@@ -231,17 +231,16 @@ impl App {
     /// The deliveries of an endpoint, the newest message first, without payloads.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
+    /// [`Refusal::Store`].
     pub async fn newest_deliveries(
         &self,
         actor: &Actor,
-        id: &str,
+        webhook: &WebhookEndpoint,
         status: Option<DeliveryStatus>,
         page: Page,
     ) -> Result<wire::DeliveryList, Refusal> {
-        let webhook = self.webhook(actor, id).await?.id;
-        let stats = self.parts.store.delivery_stats(actor.org(), webhook).await?;
-        let newest = self.parts.store.newest_deliveries(actor.org(), webhook, status, page).await?;
+        let stats = self.parts.store.delivery_stats(actor.org(), webhook.id).await?;
+        let newest = self.parts.store.newest_deliveries(actor.org(), webhook.id, status, page).await?;
         Ok(wire::DeliveryList {
             data: newest.into_iter().map(Into::into).collect(),
             total: stats.of(status),
@@ -256,11 +255,15 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn delivery(&self, actor: &Actor, id: &str, delivery: &str) -> Result<wire::Delivery, Refusal> {
-        let webhook = self.webhook(actor, id).await?.id;
+    pub async fn delivery(
+        &self,
+        actor: &Actor,
+        webhook: &WebhookEndpoint,
+        delivery: &str,
+    ) -> Result<wire::Delivery, Refusal> {
         let missing = || Refusal::missing(Missing::Delivery, delivery);
         let wanted: DeliveryId = delivery.parse().map_err(|_| missing())?;
-        let found = self.parts.store.find_delivery(actor.org(), webhook, wanted, self.now()).await?;
+        let found = self.parts.store.find_delivery(actor.org(), webhook.id, wanted, self.now()).await?;
         let (found, _) = found.ok_or_else(missing)?;
         let payload = self.parts.store.delivery_payload(&found).await?;
         Ok(wire::Delivery::with_payload(DeliverySeen { delivery: found, payload }))
@@ -269,12 +272,11 @@ impl App {
     /// The numbers of an endpoint's deliveries over the last seven days, today included.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`].
-    pub async fn delivery_days(&self, actor: &Actor, id: &str) -> Result<DeliveryDays, Refusal> {
-        let webhook = self.webhook(actor, id).await?.id;
+    /// [`Refusal::Store`].
+    pub async fn delivery_days(&self, actor: &Actor, webhook: &WebhookEndpoint) -> Result<DeliveryDays, Refusal> {
         let first = Zone::UTC.to_civil(self.now()).date.plus_days(1 - DAYS);
         let since = Timestamp::from_micros(first.as_days() * SignedDuration::days(1).as_micros());
-        let counted = self.parts.store.delivery_days(actor.org(), webhook, since, COUNTED).await?;
+        let counted = self.parts.store.delivery_days(actor.org(), webhook.id, since, COUNTED).await?;
         let total: u64 = counted.values().map(|stats| stats.of(None)).sum();
         let dates = (0..DAYS).map(|after| first.plus_days(after));
         Ok(DeliveryDays {

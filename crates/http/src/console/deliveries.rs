@@ -72,8 +72,9 @@ async fn render(
     status: Option<DeliveryStatus>,
     page: Page,
 ) -> Result<String, Refusal> {
-    let webhook = shown(&app.webhook(caller, id).await?);
-    let listed = app.newest_deliveries(caller, id, status, page).await?;
+    let endpoint = app.webhook(caller, id).await?;
+    let listed = app.newest_deliveries(caller, &endpoint, status, page).await?;
+    let webhook = shown(&endpoint);
     let deliveries: Vec<_> = listed.data.iter().map(shown_delivery).collect();
     let filter = status.map(|status| ("status", status.as_str().to_owned())).into_iter().collect();
     let list = Deliveries {
@@ -121,7 +122,7 @@ async fn show(
 
 async fn render_one(app: &App, caller: &Actor, (id, delivery): (&str, &str), done: Done) -> Result<String, Refusal> {
     let webhook = app.webhook(caller, id).await?;
-    let delivery = app.delivery(caller, id, delivery).await?;
+    let delivery = app.delivery(caller, &webhook, delivery).await?;
     let payload = delivery.payload.as_ref().and_then(Option::as_ref).map(|payload| pretty_json(payload.get()));
     let shown = DeliveryPage {
         shell: &shell(app, caller, Place::Webhooks).await?,

@@ -244,7 +244,7 @@ async fn show(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<A
 /// The page of a webhook, with what was typed in a form that had no effect, and the reason.
 async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<'_>) -> Result<String, Refusal> {
     let endpoint = app.webhook(caller, id).await?;
-    let DeliveryDays { days, newest } = app.delivery_days(caller, id).await?;
+    let DeliveryDays { days, newest } = app.delivery_days(caller, &endpoint).await?;
     let days: Vec<_> = days.into_iter().map(shown_day).collect();
     let now = |name: &str| values(&endpoint, name);
     let given = Typed::new(|name| filled.values(name, now(name)));
