@@ -27,6 +27,7 @@ mod connect;
 mod connections;
 mod consent;
 mod csv;
+mod deliveries;
 mod emails;
 mod english;
 mod entry;
@@ -109,6 +110,7 @@ pub use connect::{ConnectCode, Declined, LinkOver, Offer, UnknownLink, UsableAcc
 pub use connections::{Account, Connections, Disconnect, Grant};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use csv::csv_row;
+pub use deliveries::{Deliveries, DeliveryPage, DeliveryShown, DeliveryState, StatusFilter, WebhookTested};
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{Ended, ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
 pub use feeds::{FeedCalendar, FeedCalendarPage, FeedsPage, RotateFeed};
@@ -170,9 +172,8 @@ pub use waiting::{
     ProposalsWaiting, Waiting,
 };
 pub use webhooks::{
-    Deliveries, DeliveryDay, DeliveryPage, DeliveryShown, DeliveryState, EventChoice, NewWebhookForm, SecretShown,
-    StatusFilter, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion, WebhookQuestions, WebhookShown,
-    WebhookState, WebhookTested, Webhooks,
+    DeliveryDay, EventChoice, NewWebhookForm, SecretShown, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion,
+    WebhookQuestions, WebhookShown, WebhookState, Webhooks,
 };
 
 /// Renders a template.

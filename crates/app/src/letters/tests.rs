@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use kalends_accounts::{Membership, UserName};
+use kalends_accounts::{Code, MemberInvitation, Membership, Role, User, UserName};
 use kalends_bookings::{Guest, Question, QuestionType, Questions};
 use kalends_kernel::{Language, Locale, OrgId, UserId};
+use kalends_notifications::Deactivation;
 use kalends_wire::BookingLinks;
 
 use super::*;
