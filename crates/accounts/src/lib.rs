@@ -16,6 +16,7 @@ mod mailed_token;
 mod member;
 pub mod oauth;
 mod organization;
+mod organization_search;
 mod otp;
 mod phrase;
 pub mod ports;
@@ -52,6 +53,7 @@ pub use member::{
     Role, active_membership, check_invitation, goes_with,
 };
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
+pub use organization_search::{OrganizationCounts, OrganizationSearch};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};

@@ -8,8 +8,8 @@ use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    MemberInvitation, Membership, Organization, Principal, ScopedKey, SecondFactor, Session, Taken, TokenHash,
-    TokenPurpose, User, UserToken, VerificationCode,
+    MemberInvitation, Membership, Organization, OrganizationCounts, OrganizationSearch, Principal, ScopedKey,
+    SecondFactor, Session, Taken, TokenHash, TokenPurpose, User, UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -65,6 +65,26 @@ pub trait Organizations: Send + Sync {
 
     /// Every organization, ordered by creation, for the operator.
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
+}
+
+/// Reads the organizations of the server in parts, for the operator.
+#[async_trait]
+pub trait OrganizationLists: Send + Sync {
+    /// A page of the organizations that match, the newest first.
+    async fn find_organizations(
+        &self,
+        search: &OrganizationSearch,
+        page: Page,
+    ) -> Result<Listed<Organization>, StoreError>;
+
+    /// A page of the waiting list. The organization that waits longest comes first.
+    async fn waiting_organizations(&self, page: Page) -> Result<Listed<Organization>, StoreError>;
+
+    /// How many organizations there are.
+    async fn count_organizations(&self) -> Result<OrganizationCounts, StoreError>;
+
+    /// The charges of these organizations in a month, in no particular order. A metric that is missing is unused.
+    async fn use_in_month(&self, orgs: &[OrgId], month: Period) -> Result<Vec<(OrgId, Metric, u64)>, StoreError>;
 }
 
 /// Reads users and their memberships. A user can belong to several organizations, so most of these look-ups have none.

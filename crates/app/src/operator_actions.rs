@@ -3,11 +3,11 @@
 
 use std::{error::Error, iter::successors, sync::Arc, time::Duration};
 
-use kalends_accounts::{Allowance, Email, Organization, Taken, Waitlist};
-use kalends_kernel::{OrgId, StoreError, Version};
+use kalends_accounts::{Allowance, Email, Organization, OrganizationCounts, OrganizationSearch, Taken};
+use kalends_kernel::{Listed, OrgId, Page, StoreError, Version};
 use kalends_notifications::ports::Backlog;
-use kalends_plans::{Limits, Plan, UsageReport};
-use kalends_quotas::retry_after_seconds;
+use kalends_plans::{Limits, Metric, Plan, UsageReport};
+use kalends_quotas::{Period, retry_after_seconds};
 use serde_json::Value;
 
 use crate::{
@@ -24,12 +24,21 @@ const TEST_MAIL_WITHIN: Duration = Duration::from_secs(25);
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// The number of organizations.
-    pub organizations: usize,
-    /// The number of those on the waiting list.
-    pub waiting: usize,
+    /// The numbers of organizations.
+    pub organizations: OrganizationCounts,
     /// The queues of webhooks.
     pub webhooks: Backlog,
+}
+
+/// An organization with what it has used in this month.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganizationInUse {
+    /// The organization.
+    pub organization: Organization,
+    /// The API calls that are charged. Processes are charged for calls in advance, in blocks.
+    pub api_calls: u64,
+    /// The events that were created.
+    pub events: u64,
 }
 
 /// What became of a test email.
@@ -49,9 +58,39 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn activity_of_server(self: &Arc<Self>) -> Result<Activity, Refusal> {
-        let all = operators::list_organizations(self).await?;
-        let waiting = all.iter().filter(|organization| organization.waitlist != Waitlist::Active).count();
-        Ok(Activity { organizations: all.len(), waiting, webhooks: self.measure_backlog().await? })
+        let organizations = self.parts.store.count_organizations().await?;
+        Ok(Activity { organizations, webhooks: self.measure_backlog().await? })
+    }
+
+    /// A page of the organizations that match, the newest first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn find_organizations(
+        &self,
+        search: &OrganizationSearch,
+        page: Page,
+    ) -> Result<Listed<OrganizationInUse>, Refusal> {
+        let found = self.parts.store.find_organizations(search, page).await?;
+        let orgs: Vec<_> = found.data.iter().map(|organization| organization.id).collect();
+        let charges = self.parts.store.use_in_month(&orgs, Period::of(self.now())).await?;
+        let used = |org: OrgId, metric: Metric| {
+            let charge = charges.iter().find(|(of, charged, _)| (*of, *charged) == (org, metric));
+            charge.map_or(0, |(.., used)| *used)
+        };
+        Ok(found.map(|organization| OrganizationInUse {
+            api_calls: used(organization.id, Metric::ApiCalls),
+            events: used(organization.id, Metric::Events),
+            organization,
+        }))
+    }
+
+    /// A page of the waiting list. The organization that waits longest comes first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn waiting_organizations(&self, page: Page) -> Result<Listed<Organization>, Refusal> {
+        Ok(self.parts.store.waiting_organizations(page).await?)
     }
 
     /// An organization, for the operator.

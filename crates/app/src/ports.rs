@@ -214,6 +214,7 @@ all_of! {
     pub trait Store:
         kalends_accounts::ports::Principals,
         kalends_accounts::ports::Organizations,
+        kalends_accounts::ports::OrganizationLists,
         kalends_accounts::ports::ScopedKeys,
         kalends_accounts::ports::KeyUses,
         kalends_accounts::ports::People,

@@ -52,6 +52,7 @@ pub mod members;
 pub mod metering;
 pub mod moves;
 pub mod names;
+pub mod organization_lists;
 pub mod people;
 pub mod proposals;
 pub mod races;
@@ -110,6 +111,12 @@ macro_rules! conformance_cases {
                 codes_are_replaced_only_at_the_version_seen,
                 a_sign_up_is_one_change_set,
                 acceptances_are_recorded_each_time,
+            }
+            organization_lists {
+                organizations_are_searched,
+                organizations_are_read_in_pages,
+                the_organization_that_waits_longest_comes_first,
+                use_is_read_for_several_organizations,
             }
             account_data {
                 the_audit_log_is_read_in_pages,

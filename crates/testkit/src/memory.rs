@@ -21,6 +21,7 @@ mod instances;
 mod letters;
 mod metering;
 mod names;
+mod organization_lists;
 mod people;
 mod proposals;
 mod state;

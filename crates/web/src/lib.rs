@@ -136,7 +136,8 @@ pub use numbers::counted;
 pub use operator::{
     OperatorConfiguration, OperatorCount, OperatorDuty, OperatorLimit, OperatorMail, OperatorMailOutcome,
     OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace,
-    OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorWaiting, PLAN_FIELDS, TEST_MAIL_FIELDS,
+    OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting, PLAN_FIELDS,
+    TEST_MAIL_FIELDS,
 };
 pub use organization::{
     DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,

@@ -173,6 +173,14 @@ async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
         let seen = pages.open(&format!("{ORGANIZATIONS}?q={search}")).await.says(200, "Show all");
         assert_eq!(seen.text.contains(&format!("{ORGANIZATIONS}/{id}")), found, "{search}");
     }
+    for (filter, found) in
+        [("plan=free", true), ("plan=pro", false), ("state=active&q=SCRIPT&plan=free", true), ("state=waiting", false)]
+    {
+        let seen = pages.open(&format!("{ORGANIZATIONS}?{filter}")).await.says(200, "Show all");
+        assert_eq!(seen.text.contains(&format!("{ORGANIZATIONS}/{id}")), found, "{filter}");
+        assert_eq!(seen.text.contains("No organization matches."), filter == "state=waiting", "{filter}");
+    }
+    pages.open(&format!("{ORGANIZATIONS}?q=%00&plan=gold&state=x")).await.says(200, "Used this month");
     pages.open(&format!("{ORGANIZATIONS}?offset=50")).await.says(200, "Nothing here: the list has 2 entries");
 
     let path = format!("{ORGANIZATIONS}/{id}");

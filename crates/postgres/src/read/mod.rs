@@ -21,6 +21,7 @@ mod holds;
 mod human;
 mod instances;
 mod names;
+mod organization_lists;
 mod organizations;
 mod people;
 mod principals;

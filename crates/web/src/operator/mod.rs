@@ -12,6 +12,6 @@ pub use configuration::{OperatorConfiguration, OperatorSetting};
 pub use frame::{OperatorPlace, OperatorShell};
 pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};
-pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorWaiting};
+pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorState, OperatorWaiting};
 pub use overview::{OperatorCount, OperatorDuty, OperatorOverview};
 pub use sign_in::OperatorSignIn;

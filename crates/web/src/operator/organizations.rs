@@ -6,7 +6,8 @@ use kalends_time::Timestamp;
 use super::frame::OperatorShell;
 use crate::{
     english::in_english,
-    field::{Field, ORG_NAME},
+    field::{Choice, Field, ORG_NAME, Select},
+    numbers::counted,
     paging::Paging,
     shell::Done,
     time::in_utc,
@@ -29,6 +30,8 @@ pub struct OperatorOrganization {
     pub test: bool,
     /// When it joined the waiting list, if it waits.
     pub waiting_since: Option<Timestamp>,
+    /// The API calls and the events created in this month, where they are shown.
+    pub used: Option<(u64, u64)>,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -55,8 +58,46 @@ impl OperatorOrganization {
         self.email.as_deref()
     }
 
+    fn used_text(&self) -> Option<String> {
+        let (calls, events) = self.used?;
+        Some(format!("{}, {} created", counted(calls, "API call", "API calls"), counted(events, "event", "events")))
+    }
+
     pub(super) fn created(&self) -> String {
         in_utc(self.created_at)
+    }
+}
+
+/// A state of organizations, of which the list can show only those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperatorState {
+    /// Not on the waiting list.
+    Active,
+    /// On the waiting list.
+    Waiting,
+}
+
+impl OperatorState {
+    const ALL: [Self; 2] = [Self::Active, Self::Waiting];
+
+    /// The state with that name in the query of the list.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
+    /// The name in the query of the list.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Active => "Active",
+            Self::Waiting => "On the waiting list",
+        }
     }
 }
 
@@ -68,6 +109,12 @@ pub struct OperatorOrganizations<'a> {
     pub shell: &'a OperatorShell,
     /// What was searched for; empty if nothing was.
     pub search: &'a str,
+    /// The plan of the organizations that are shown; empty for every plan.
+    pub plan: &'a str,
+    /// The plans to choose from. An empty one is every plan.
+    pub plans: &'a [Choice<'a>],
+    /// The state of the organizations that are shown; `None` for every state.
+    pub state: Option<OperatorState>,
     /// The organizations of this page of the list.
     pub organizations: &'a [OperatorOrganization],
     /// Where in the list it is.
@@ -75,6 +122,24 @@ pub struct OperatorOrganizations<'a> {
 }
 
 impl OperatorOrganizations<'_> {
+    const fn is_filtered(&self) -> bool {
+        !self.search.is_empty() || !self.plan.is_empty() || self.state.is_some()
+    }
+
+    const fn plan_field(&self) -> Select<'_> {
+        Select { name: "plan", label: "Plan", options: self.plans, chosen: self.plan, problem: None }
+    }
+
+    fn state_field(&self) -> Select<'static> {
+        const OPTIONS: [Choice<'static>; 3] = [
+            Choice { value: "", title: "Any" },
+            Choice { value: OperatorState::Active.as_str(), title: OperatorState::Active.title() },
+            Choice { value: OperatorState::Waiting.as_str(), title: OperatorState::Waiting.title() },
+        ];
+        let chosen = self.state.map_or("", OperatorState::as_str);
+        Select { name: "state", label: "State", options: &OPTIONS, chosen, problem: None }
+    }
+
     fn search_field(&self) -> Field<'_> {
         let field = Field::text("q", "Identifier, name or email address", self.search, ORG_NAME);
         Field { kind: "search", required: false, ..field }

@@ -5,18 +5,21 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use kalends_accounts::{Organization, Waitlist};
-use kalends_app::operators;
+use kalends_accounts::{Organization, OrganizationSearch, Waitlist};
+use kalends_app::OrganizationInUse;
 use kalends_kernel::Page;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
-use kalends_web::{Done, OperatorOrganization, OperatorOrganizations, OperatorPlace, OperatorWaiting, Paging};
+use kalends_web::{
+    Choice, Done, OperatorOrganization, OperatorOrganizations, OperatorPlace, OperatorState, OperatorWaiting, Paging,
+};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{
     super::{
         places::{OPERATOR_ORGANIZATIONS, OPERATOR_WAITING},
-        shown::page,
+        shown::page as answer,
     },
     session::Operator,
 };
@@ -31,6 +34,12 @@ pub(super) struct Asked {
     /// What is searched for.
     #[serde(default)]
     q: String,
+    /// The plan; empty for every plan.
+    #[serde(default)]
+    plan: String,
+    /// The state; empty for every state.
+    #[serde(default)]
+    state: String,
     /// The form that had its effect.
     #[serde(default)]
     done: String,
@@ -49,44 +58,50 @@ fn asked(query: AskedOf) -> Asked {
 /// `GET /console/operator/organizations`
 pub(super) async fn list(app: Service, operator: Operator, query: AskedOf) -> Result<Response, ApiError> {
     let asked = asked(query);
-    let search: String = asked.q.trim().chars().take(SEARCH_MAX).collect();
-    let mut found = operators::list_organizations(&app).await?;
-    found.reverse();
-    let wanted = search.to_lowercase();
-    found.retain(|organization| matches(organization, &wanted));
-    let filter = if search.is_empty() { Vec::new() } else { vec![("q", search.clone())] };
-    let (paging, organizations) = paged(OPERATOR_ORGANIZATIONS, filter, asked.offset, &found);
+    let text: String = asked.q.trim().chars().filter(|letter| !letter.is_control()).take(SEARCH_MAX).collect();
+    let (plan, state) = (Plan::from_name(&asked.plan), OperatorState::named(&asked.state));
+    let waiting = state.map(|state| state == OperatorState::Waiting);
+    let search = OrganizationSearch::new(&text, plan, waiting);
+    let page = Page { offset: asked.offset, ..Page::default() };
+    let found = app.find_organizations(&search, page).await?;
+    let organizations: Vec<_> = found.data.iter().map(used).collect();
+    let filter = [
+        ("q", text.as_str()),
+        ("plan", plan.map_or("", Plan::as_str)),
+        ("state", state.map_or("", OperatorState::as_str)),
+    ];
+    let filter = filter.into_iter().filter(|(_, value)| !value.is_empty());
+    let filter = filter.map(|(name, value)| (name, value.to_owned())).collect();
+    let paging = Paging { path: OPERATOR_ORGANIZATIONS.to_owned(), filter, page, total: found.total };
+    let any = Choice { value: "", title: "Any" };
+    let plans = Plan::ALL.map(|plan| Choice { value: plan.as_str(), title: plan.as_str() });
+    let plans: Vec<_> = [any].into_iter().chain(plans).collect();
     let shown = OperatorOrganizations {
         shell: &operator.shell(OperatorPlace::Organizations),
-        search: &search,
+        search: &text,
+        plan: plan.map_or("", Plan::as_str),
+        plans: &plans,
+        state,
         organizations: &organizations,
         paging: &paging,
     };
-    Ok(page(StatusCode::OK, shown.html()))
+    Ok(answer(StatusCode::OK, shown.html()))
 }
 
 /// `GET /console/operator/waiting`
 pub(super) async fn waiting(app: Service, operator: Operator, query: AskedOf) -> Result<Response, ApiError> {
     let asked = asked(query);
-    let mut found = operators::list_organizations(&app).await?;
-    found.retain(|organization| waiting_since(organization).is_some());
-    found.sort_by_key(waiting_since);
-    let (paging, organizations) = paged(OPERATOR_WAITING, Vec::new(), asked.offset, &found);
+    let page = Page { offset: asked.offset, ..Page::default() };
+    let found = app.waiting_organizations(page).await?;
+    let organizations: Vec<_> = found.data.iter().map(shown).collect();
+    let paging = Paging { path: OPERATOR_WAITING.to_owned(), filter: Vec::new(), page, total: found.total };
     let shown = OperatorWaiting {
         shell: &operator.shell(OperatorPlace::Waiting),
         done: Done::named(&asked.done),
         organizations: &organizations,
         paging: &paging,
     };
-    Ok(page(StatusCode::OK, shown.html()))
-}
-
-/// Whether the identifier, the name or the address contains the text, which is in lower case.
-fn matches(organization: &Organization, text: &str) -> bool {
-    let email = organization.email.as_ref().map(|email| email.as_str().to_lowercase());
-    organization.id.to_string().contains(text)
-        || organization.name.as_str().to_lowercase().contains(text)
-        || email.is_some_and(|email| email.contains(text))
+    Ok(answer(StatusCode::OK, shown.html()))
 }
 
 const fn waiting_since(organization: &Organization) -> Option<Timestamp> {
@@ -96,19 +111,9 @@ const fn waiting_since(organization: &Organization) -> Option<Timestamp> {
     }
 }
 
-/// One page of a list.
-fn paged(
-    path: &str,
-    filter: Vec<(&'static str, String)>,
-    offset: u32,
-    found: &[Organization],
-) -> (Paging, Vec<OperatorOrganization>) {
-    let page = Page { offset, ..Page::default() };
-    let total = u64::try_from(found.len()).unwrap_or(u64::MAX);
-    let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    let organizations = found.iter().skip(skipped).take(limit).map(shown).collect();
-    (Paging { path: path.to_owned(), filter, page, total }, organizations)
+/// An organization with its use, as the list shows it.
+fn used(found: &OrganizationInUse) -> OperatorOrganization {
+    OperatorOrganization { used: Some((found.api_calls, found.events)), ..shown(&found.organization) }
 }
 
 /// An organization, as the pages show it.
@@ -121,6 +126,7 @@ pub(super) fn shown(organization: &Organization) -> OperatorOrganization {
         has_own_limits: organization.limit_overrides.as_ref().is_some_and(|limits| *limits != json!({})),
         test: organization.test,
         waiting_since: waiting_since(organization),
+        used: None,
         created_at: organization.created_at,
     }
 }

@@ -47,7 +47,6 @@ async fn is_ready(app: &App) -> bool {
 async fn render(app: &Arc<App>, operator: &Operator) -> String {
     let is_ready = is_ready(app).await;
     let activity = activity(app).await;
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let webhooks = activity.map(|activity| activity.webhooks).unwrap_or_default();
     // Nothing is known of the queues if the database does not answer.
     let queues = [
@@ -64,7 +63,7 @@ async fn render(app: &Arc<App>, operator: &Operator) -> String {
         is_ready,
         started_at: deployment.started_at,
         now: app.now(),
-        organizations: activity.map(|activity| (count(activity.organizations), count(activity.waiting))),
+        organizations: activity.map(|Activity { organizations, .. }| (organizations.total, organizations.waiting)),
         queues: if activity.is_some() { &queues } else { &[] },
         oldest_due: webhooks.oldest_due,
         keeps_mail: deployment.keeps_mail,

@@ -6,8 +6,8 @@ use super::{Named, done, problems};
 use crate::{
     Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDuty, OperatorLimit, OperatorMail,
     OperatorMailOutcome, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
-    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorWaiting, PLAN_FIELDS,
-    Paging, TEST_MAIL_FIELDS,
+    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
+    PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
 };
 
 fn shell(place: OperatorPlace) -> OperatorShell {
@@ -24,6 +24,7 @@ fn organization(text: &str, waits: bool) -> OperatorOrganization {
         has_own_limits: !waits,
         test: !waits,
         waiting_since: waits.then_some(at),
+        used: (!waits).then_some((1_234, 1)),
         created_at: at,
     }
 }
@@ -100,6 +101,9 @@ fn lists(text: &str) -> Named {
     let found = OperatorOrganizations {
         shell: &shell(OperatorPlace::Organizations),
         search: text,
+        plan: "pro",
+        plans: &[Choice { value: "", title: "Any" }, Choice { value: "pro", title: text }],
+        state: Some(OperatorState::Waiting),
         organizations: &organizations,
         paging: long,
     };
@@ -114,7 +118,10 @@ fn lists(text: &str) -> Named {
     vec![
         ("operator's organizations", found.html()),
         ("operator's organizations, not found", nothing.html()),
-        ("operator's organizations, none", OperatorOrganizations { search: "", ..nothing }.html()),
+        (
+            "operator's organizations, none",
+            OperatorOrganizations { search: "", plan: "", state: None, ..nothing }.html(),
+        ),
         ("operator's waiting list", waiting.html()),
         ("operator's waiting list, empty", nobody.html()),
     ]

@@ -1,0 +1,5 @@
+-- What the operator reads across organizations.
+
+-- The newest organizations, and those that wait longest.
+CREATE INDEX organizations_by_creation ON organizations (created_at, id);
+CREATE INDEX organizations_by_wait ON organizations (waitlisted_at, id) WHERE waitlisted_at IS NOT NULL;
