@@ -3,3 +3,6 @@
 -- The newest organizations, and those that wait longest.
 CREATE INDEX organizations_by_creation ON organizations (created_at, id);
 CREATE INDEX organizations_by_wait ON organizations (waitlisted_at, id) WHERE waitlisted_at IS NOT NULL;
+-- The newest letters that failed.
+CREATE INDEX letter_records_by_failure ON letter_records (created_at, id)
+    WHERE status IN ('refused', 'expired') OR (status = 'pending' AND attempts > 0);

@@ -5,9 +5,10 @@ use std::{error::Error, iter::successors, sync::Arc, time::Duration};
 
 use kalends_accounts::{Allowance, Email, Organization, OrganizationCounts, OrganizationSearch, Taken};
 use kalends_kernel::{Listed, OrgId, Page, StoreError, Version};
-use kalends_notifications::ports::Backlog;
+use kalends_notifications::{FailedLetter, ports::Backlog};
 use kalends_plans::{Limits, Metric, Plan, UsageReport};
 use kalends_quotas::{Period, retry_after_seconds};
+use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 use serde_json::Value;
 
 use crate::{
@@ -20,6 +21,13 @@ pub const SETTABLE_PLANS: [Plan; 3] = [Plan::Free, Plan::Pro, Plan::Custom];
 
 /// How long a test email may take. The request that sends it ends soon after.
 const TEST_MAIL_WITHIN: Duration = Duration::from_secs(25);
+
+/// The maximum number of failed emails that are listed.
+const FAILED_LISTED: u32 = 50;
+/// The number of days for which failed emails are counted, with today.
+const FAILED_DAYS: i64 = 7;
+/// The maximum number of failed emails that are counted.
+pub const FAILED_COUNTED: u32 = 10_000;
 
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +47,16 @@ pub struct OrganizationInUse {
     pub api_calls: u64,
     /// The events that were created.
     pub events: u64,
+}
+
+/// The emails of all organizations that have failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedMail {
+    /// The newest 50.
+    pub newest: Vec<FailedLetter>,
+    /// How many of those that were written on each of the last seven days have failed, today first. Only the newest
+    /// [`FAILED_COUNTED`] are counted.
+    pub by_day: Vec<(CivilDate, u64)>,
 }
 
 /// What became of a test email.
@@ -91,6 +109,20 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn waiting_organizations(&self, page: Page) -> Result<Listed<Organization>, Refusal> {
         Ok(self.parts.store.waiting_organizations(page).await?)
+    }
+
+    /// The emails of all organizations that were refused or given up, or whose last attempt failed.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn failed_mail(&self) -> Result<FailedMail, Refusal> {
+        let newest = self.parts.store.failed_letters(FAILED_LISTED).await?;
+        let today = Zone::UTC.to_civil(self.now()).date;
+        let first = CivilDate::from_days(today.as_days() - (FAILED_DAYS - 1));
+        let since = Timestamp::EPOCH + SignedDuration::days(first.as_days());
+        let counted = self.parts.store.failed_letters_by_day(since, FAILED_COUNTED).await?;
+        let days = (0..FAILED_DAYS).map(|ago| CivilDate::from_days(today.as_days() - ago));
+        Ok(FailedMail { newest, by_day: days.map(|day| (day, counted.get(&day).copied().unwrap_or(0))).collect() })
     }
 
     /// An organization, for the operator.

@@ -11,6 +11,7 @@ mod cause;
 mod change;
 mod delivery;
 mod endpoint;
+mod failed_letter;
 mod fan_out;
 mod letter;
 mod letter_record;
@@ -26,6 +27,7 @@ pub use delivery::{
     BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT, least_delivery_id,
 };
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
+pub use failed_letter::FailedLetter;
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
 pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter};
 pub use letter_record::{

@@ -7,8 +7,8 @@ use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, Webh
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
-    Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterRecord, LetterWork, Message, Places, RecordSearch,
-    WebhookEndpoint,
+    Claim, ClaimedLetter, Delivery, DeliveryStatus, FailedLetter, Fence, LetterRecord, LetterWork, Message, Places,
+    RecordSearch, WebhookEndpoint,
 };
 
 /// Reads endpoints.
@@ -203,6 +203,14 @@ pub trait Letters: Send + Sync {
 
     /// A page of the records of an organization's letters, the newest letter first.
     async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError>;
+
+    /// Up to `limit` letters of all organizations that have failed ([`LetterRecord::has_failed`]), the newest first.
+    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError>;
+
+    /// Counts the newest `limit` letters that have failed and were written at `since` or later, by the UTC day on which
+    /// they were written. A day without any is left out.
+    async fn failed_letters_by_day(&self, since: Timestamp, limit: u32)
+    -> Result<BTreeMap<CivilDate, u64>, StoreError>;
 
     /// Removes up to `limit` records of letters that were written before `before`, and returns how many.
     async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

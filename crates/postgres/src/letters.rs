@@ -1,16 +1,20 @@
 //! Letters (outgoing mail): how workers on any number of nodes claim and end them, and what their organizations see of
 //! them.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::ports::Letters;
 use kalends_notifications::{
-    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
+    ClaimedLetter, FailedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork,
+    RecordSearch,
 };
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 use sqlx::types::Uuid;
 
 use crate::PostgresStore;
+use crate::counts::count;
 use crate::error::store_error;
 use crate::retry::retried;
 use crate::rows::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
@@ -147,6 +151,52 @@ impl Letters for PostgresStore {
         .await
         .map_err(store_error)?;
         rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
+    }
+
+    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+        // The condition is that of the index.
+        let rows = sqlx::query!(
+            "SELECT r.org_id, o.name, r.id, r.status, r.attempts, r.envelope, r.created_at, r.next_attempt_at, r.ended_at
+             FROM letter_records r JOIN organizations o ON o.id = r.org_id
+             WHERE r.status IN ('refused', 'expired') OR (r.status = 'pending' AND r.attempts > 0)
+             ORDER BY r.created_at DESC, r.id DESC LIMIT $1::bigint",
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let failed = rows.into_iter().map(|row| {
+            let record = LetterRecordRow {
+                id: row.id,
+                status: row.status,
+                attempts: row.attempts,
+                envelope: row.envelope,
+                created_at: row.created_at,
+                next_attempt_at: row.next_attempt_at,
+                ended_at: row.ended_at,
+            };
+            Ok(FailedLetter::of(record.open(OrgId::from_uuid(row.org_id), self.cipher.as_ref())?, row.name))
+        });
+        failed.collect()
+    }
+
+    async fn failed_letters_by_day(
+        &self,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, u64>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT created_at / 86400000000 AS "day!", count(*) AS "counted!"
+             FROM (
+                 SELECT r.created_at FROM letter_records r
+                 WHERE r.created_at >= $1
+                     AND (r.status IN ('refused', 'expired') OR (r.status = 'pending' AND r.attempts > 0))
+                 ORDER BY r.created_at DESC LIMIT $2::bigint
+             ) newest
+             GROUP BY 1"#,
+            since.as_micros(),
+            i64::from(limit),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        Ok(rows.into_iter().map(|row| (CivilDate::from_days(row.day), count(row.counted))).collect())
     }
 
     async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -1,17 +1,20 @@
 //! Letters (outgoing mail): how workers claim and end them, and what their organizations see of them.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{
-    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
-    ports::Letters,
+    ClaimedLetter, FailedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork,
+    RecordSearch, ports::Letters,
 };
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{ClaimedLetterRow, LetterRecordRow, sealed_envelope},
+    read::count,
+    rows::{ClaimedLetterRow, LetterRecordRow, row_id, sealed_envelope},
 };
 
 #[async_trait]
@@ -203,6 +206,59 @@ impl Letters for SqliteStore {
         .await
         .map_err(store_error)?;
         rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
+    }
+
+    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+        // The condition is that of the index.
+        let rows = sqlx::query!(
+            r#"select r.org_id as "org_id!", o.name as "name!", r.id as "id!", r.status as "status!",
+                r.attempts as "attempts!", r.envelope as "envelope!", r.created_at as "created_at!", r.next_attempt_at,
+                r.ended_at
+             from letter_records r cross join organizations o on o.id = r.org_id
+             where r.status in ('refused', 'expired') or (r.status = 'pending' and r.attempts > 0)
+             order by r.created_at desc, r.id desc limit ?1"#,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let failed = rows.into_iter().map(|row| {
+            let org = OrgId::from_uuid(row_id("letter_records", "org_id", &row.org_id)?);
+            let record = LetterRecordRow {
+                id: row.id,
+                status: row.status,
+                attempts: row.attempts,
+                envelope: row.envelope,
+                created_at: row.created_at,
+                next_attempt_at: row.next_attempt_at,
+                ended_at: row.ended_at,
+            };
+            Ok(FailedLetter::of(record.open(org, self.cipher.as_ref())?, row.name))
+        });
+        failed.collect()
+    }
+
+    async fn failed_letters_by_day(
+        &self,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, u64>, StoreError> {
+        let since = since.as_micros();
+        let rows = sqlx::query!(
+            r#"select created_at / 86400000000 as "day!: i64", count(*) as "counted!: i64"
+             from (
+                select r.created_at from letter_records r
+                where r.created_at >= ?1
+                    and (r.status in ('refused', 'expired') or (r.status = 'pending' and r.attempts > 0))
+                order by r.created_at desc limit ?2) newest
+             group by 1"#,
+            since,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        Ok(rows.into_iter().map(|row| (CivilDate::from_days(row.day), count(row.counted))).collect())
     }
 
     async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -146,6 +146,7 @@ macro_rules! conformance_cases {
                 records_follow_their_letters,
                 records_of_superseded_letters_are_marked,
                 records_are_read_in_pages_and_removed_by_age,
+                failed_letters_are_read_across_organizations,
                 allowances_are_used_in_the_commit,
                 allowances_in_stores_match_take_many,
             }

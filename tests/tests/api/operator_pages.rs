@@ -8,7 +8,7 @@ use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::{
-    fixtures::agent,
+    fixtures::{agent, wait_until},
     on_both,
     pages::{HOSTILE, Pages, Seen, hidden},
 };
@@ -304,6 +304,25 @@ async fn test_emails_are_sent_and_limited(#[case] database: Database) {
     let mails = server.mails();
     assert_eq!(mails.len(), 5);
     assert!(mails.iter().all(|mail| mail.to == "ada@example.com" && mail.text.contains(server.base_url())));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn failed_emails_are_shown_without_their_recipients(#[case] database: Database) {
+    // Nothing listens at this port.
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_MAIL", "smtp://127.0.0.1:9")];
+    let server = Server::start_with(database, &settings).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
+    let mut pages = signed_in(&server).await;
+    pages.open(MAIL).await.says(200, "No email has failed.");
+    api.put("/v1/mail/reply-to").json(json!({ "email": "ada.lovelace@mail.example" })).await.expect(200);
+    wait_until(|| async { api.get("/v1/mail").await }, |answer| answer.json["data"][0]["attempts"] == 1).await;
+    let shown = pages.open(MAIL).await.says(200, "to an address at mail.example");
+    assert!(shown.text.contains("Failed after 1 attempt, to be tried again at"), "{}", shown.text);
+    assert!(shown.text.contains(&format!("href=\"{ORGANIZATIONS}/{}\"", org.id)), "{}", shown.text);
+    assert!(shown.text.contains("<td class=\"number\">1</td>"), "{}", shown.text);
+    assert!(!shown.text.contains("lovelace") && !shown.text.contains("May replies go"), "{}", shown.text);
 }
 
 #[apply(on_both)]

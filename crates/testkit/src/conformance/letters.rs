@@ -1,15 +1,15 @@
 //! Letters (outgoing mail), and allowances that are used in a commit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_accounts::{Allowance, Change, Limited, Taken};
 use kalends_app::{ChangeSet, Use, ports::CommitError};
 use kalends_kernel::{EventId, LetterId};
 use kalends_notifications::{
-    About, ClaimedLetter, DropReason, Envelope, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord,
-    LetterStatus, LetterWork, RecordSearch, ServerReply,
+    About, ClaimedLetter, DropReason, Envelope, FailedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd,
+    LetterRecord, LetterStatus, LetterWork, RecordSearch, ServerReply,
 };
-use kalends_time::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 
 use super::{
     StoreUnderTest,
@@ -391,6 +391,55 @@ pub async fn records_are_read_in_pages_and_removed_by_age(store: &StoreUnderTest
     assert_eq!(scene.store.forget_letter_records(between, 2).await.unwrap(), 1);
     assert_eq!(scene.store.forget_letter_records(between, 2).await.unwrap(), 0);
     assert_eq!(ids(scene.records(None, None, 9).await), written[..2]);
+}
+
+/// Letters that were refused or given up, and those that wait after a failed attempt, are listed for all organizations,
+/// the newest first, and counted by the day on which they were written. Others are not.
+pub async fn failed_letters_are_read_across_organizations(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let failed = async |limit| scene.store.failed_letters(limit).await.unwrap();
+    let written = [
+        scene.written(1, 1).await,
+        other.written(2, 2).await,
+        scene.written(3, 3).await,
+        scene.written(4, 4).await,
+        scene.written(5, 5).await,
+    ];
+    assert_eq!(failed(9).await, [], "none has been tried");
+    let now = scene.make.tick();
+    let reply = Some(ServerReply::new(Some(550), "no mailbox ada@example.com", now));
+    let attempt = Some(Envelope { to: "ada@example.com".into(), subject: "Standup".into(), reply });
+    let (refused, later) = (LetterEnd::Dropped(DropReason::Refused), LetterEnd::PutOff(now + SignedDuration::hours(1)));
+    let expired = LetterEnd::Dropped(DropReason::Expired);
+    let works = [
+        LetterWork { end: refused, attempt: attempt.clone(), at: now },
+        LetterWork { end: later, attempt: attempt.clone(), at: now },
+        LetterWork { end: expired, attempt: None, at: now },
+        LetterWork { end: later, attempt: None, at: now },
+        LetterWork { end: LetterEnd::Sent, attempt, at: now },
+    ];
+    let name = scene.organization().await.name.as_str().to_owned();
+    let mut expected = Vec::new();
+    for claim in scene.claims(now, 9).await {
+        let place = written.iter().position(|letter| letter.id == claim.letter.id).unwrap();
+        scene.works(&claim, &works[place]).await;
+        if place < 3 {
+            let record = written[place].record(written[place].created_at).unwrap().after(works[place].clone());
+            expected.push(FailedLetter::of(record, name.clone()));
+        }
+    }
+    expected.sort_by_key(|letter| std::cmp::Reverse(letter.created_at));
+    assert_eq!(expected.len(), 3);
+    assert_eq!(failed(9).await, expected);
+    assert_eq!(failed(2).await, expected[..2]);
+
+    let by_day = async |since, limit| scene.store.failed_letters_by_day(since, limit).await.unwrap();
+    let day = Zone::UTC.to_civil(now).date;
+    assert_eq!(by_day(written[0].created_at, 9).await, BTreeMap::from([(day, 3)]));
+    assert_eq!(by_day(written[1].created_at, 9).await, BTreeMap::from([(day, 2)]));
+    assert_eq!(by_day(written[0].created_at, 1).await, BTreeMap::from([(day, 1)]));
+    assert_eq!(by_day(now, 9).await, BTreeMap::new());
 }
 
 /// Letters are deleted with their organization at once: none is sent while its rows are being removed.

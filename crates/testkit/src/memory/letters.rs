@@ -1,11 +1,14 @@
 //! Letters (outgoing mail).
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{
-    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord, LetterWork, RecordSearch, ports::Letters,
+    ClaimedLetter, FailedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord, LetterWork, RecordSearch,
+    ports::Letters,
 };
-use kalends_time::Timestamp;
+use kalends_time::{CivilDate, Timestamp, Zone};
 
 use super::{
     MemoryStore,
@@ -100,6 +103,28 @@ impl Letters for MemoryStore {
         Ok(state.letter_records.values().rev().filter(matches).take(search.limit as usize).cloned().collect())
     }
 
+    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+        let state = self.state();
+        let failed = state.failed_letters().filter_map(|record| {
+            let organization = state.organizations.get(&record.org)?;
+            Some(FailedLetter::of(record.clone(), organization.name.as_str().to_owned()))
+        });
+        Ok(failed.take(limit as usize).collect())
+    }
+
+    async fn failed_letters_by_day(
+        &self,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<BTreeMap<CivilDate, u64>, StoreError> {
+        let state = self.state();
+        let mut days = BTreeMap::new();
+        for record in state.failed_letters().filter(|record| record.created_at >= since).take(limit as usize) {
+            *days.entry(Zone::UTC.to_civil(record.created_at).date).or_default() += 1;
+        }
+        Ok(days)
+    }
+
     async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         Ok(self.write(|state| {
             let mut old: Vec<_> = state.letter_records.values().filter(|record| record.created_at < before).collect();
@@ -112,6 +137,13 @@ impl Letters for MemoryStore {
 }
 
 impl State {
+    /// The records of letters that have failed, the newest first.
+    fn failed_letters(&self) -> impl Iterator<Item = &LetterRecord> {
+        let mut failed: Vec<_> = self.letter_records.values().filter(|record| record.has_failed()).collect();
+        failed.sort_by_key(|record| Reverse((record.created_at, record.id)));
+        failed.into_iter()
+    }
+
     fn change_record(&mut self, key: (OrgId, LetterId), change: impl FnOnce(LetterRecord) -> LetterRecord) {
         if let Some(record) = self.letter_records.remove(&key) {
             self.letter_records.insert(key, change(record));

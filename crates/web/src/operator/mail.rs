@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{frame::OperatorShell, overview::OperatorCount};
+use super::{failed_mail::OperatorFailedMail, frame::OperatorShell, overview::OperatorCount};
 use crate::{english::in_english, field::Field, problems::Problems};
 
 /// The fields of the form that sends a test email.
@@ -39,6 +39,8 @@ pub struct OperatorMail<'a> {
     pub keeps_mail: bool,
     /// The emails from the queue that this process has dealt with since it started, by their outcome.
     pub letters: &'a [OperatorCount<'a>],
+    /// The emails that failed; `None` if they cannot be read.
+    pub failed: Option<OperatorFailedMail<'a>>,
     /// The address that was typed.
     pub email: &'a str,
     /// What became of the test email that was sent just now.

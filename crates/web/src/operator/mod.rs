@@ -1,6 +1,7 @@
 //! The pages for the operator of the server. They are in English, like the console, and work without scripts.
 
 mod configuration;
+mod failed_mail;
 mod frame;
 mod mail;
 mod organization;
@@ -9,6 +10,7 @@ mod overview;
 mod sign_in;
 
 pub use configuration::{OperatorConfiguration, OperatorSetting};
+pub use failed_mail::{OperatorFailedEmail, OperatorFailedMail, OperatorFailure};
 pub use frame::{OperatorPlace, OperatorShell};
 pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};

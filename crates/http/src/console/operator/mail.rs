@@ -1,10 +1,16 @@
 //! The sending of mail.
 
+use std::error::Error;
+
 use axum::response::Response;
 use http::StatusCode;
 use kalends_accounts::Email;
-use kalends_app::{App, TestMail};
-use kalends_web::{NO_PROBLEMS, OperatorMail, OperatorMailOutcome, OperatorPlace, Problems, TEST_MAIL_FIELDS};
+use kalends_app::{App, FAILED_COUNTED, FailedMail, TestMail};
+use kalends_notifications::{FailedLetter, LetterStatus};
+use kalends_web::{
+    NO_PROBLEMS, OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorMail, OperatorMailOutcome,
+    OperatorPlace, Problems, TEST_MAIL_FIELDS,
+};
 
 use super::{
     super::shown::{because_of, page, problems},
@@ -18,10 +24,48 @@ const TRANSPORT: &str = "KALENDS_MAIL";
 
 /// `GET /console/operator/mail`
 pub(super) async fn show(app: Service, operator: Operator) -> Response {
-    page(StatusCode::OK, render(&app, &operator, "", None, &NO_PROBLEMS))
+    page(StatusCode::OK, render(&app, &operator, "", None, &NO_PROBLEMS).await)
 }
 
-fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, problems: &Problems) -> String {
+/// The emails that failed; `None` if they cannot be read.
+async fn failed(app: &App) -> Option<FailedMail> {
+    match app.failed_mail().await {
+        Ok(failed) => Some(failed),
+        Err(refusal) => {
+            tracing::error!(error = &refusal as &dyn Error, "the failed emails cannot be read");
+            None
+        }
+    }
+}
+
+/// An email that failed, and the identifier of its organization.
+fn shown<'a>((letter, org): (&'a FailedLetter, &'a String)) -> OperatorFailedEmail<'a> {
+    OperatorFailedEmail {
+        org,
+        organization: &letter.organization,
+        domain: &letter.domain,
+        state: match letter.status {
+            LetterStatus::Refused => OperatorFailure::Refused,
+            LetterStatus::Pending => OperatorFailure::Again(letter.next_attempt_at),
+            _ => OperatorFailure::GivenUp,
+        },
+        attempts: u64::from(letter.attempts),
+        code: letter.reply.as_ref().and_then(|reply| reply.code),
+        reason: letter.reply.as_ref().map_or("", |reply| reply.text.as_str()),
+        written_at: letter.created_at,
+    }
+}
+
+async fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, problems: &Problems) -> String {
+    let failed = failed(app).await;
+    let newest = failed.as_ref().map(|failed| failed.newest.as_slice()).unwrap_or_default();
+    let orgs: Vec<_> = newest.iter().map(|letter| letter.org.to_string()).collect();
+    let emails: Vec<_> = newest.iter().zip(&orgs).map(shown).collect();
+    let failed = failed.as_ref().map(|failed| OperatorFailedMail {
+        emails: &emails,
+        days: &failed.by_day,
+        counted_max: u64::from(FAILED_COUNTED),
+    });
     let deployment = &app.settings().deployment;
     let transport = deployment.settings.iter().find(|setting| setting.name == TRANSPORT);
     let outcome = sent.map(|sent| OperatorMailOutcome {
@@ -37,6 +81,7 @@ fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, 
         sender: &app.mail_sender(),
         keeps_mail: deployment.keeps_mail,
         letters: &figures.letters(),
+        failed,
         email,
         outcome,
         problems,
@@ -52,10 +97,10 @@ pub(super) async fn send_test(app: Service, form: OperatorForm) -> Result<Respon
         Err(error) => Err(error.into()),
     };
     match outcome {
-        Ok(sent) => Ok(page(StatusCode::OK, render(&app, &form.operator, email, Some(&sent), &NO_PROBLEMS))),
+        Ok(sent) => Ok(page(StatusCode::OK, render(&app, &form.operator, email, Some(&sent), &NO_PROBLEMS).await)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &TEST_MAIL_FIELDS)?;
-            let shown = page(error.status(), render(&app, &form.operator, email, None, &problems));
+            let shown = page(error.status(), render(&app, &form.operator, email, None, &problems).await);
             Ok(because_of(error, shown))
         }
     }

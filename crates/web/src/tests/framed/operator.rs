@@ -1,13 +1,15 @@
 //! The operator's pages.
 
 use kalends_kernel::Page;
+use kalends_time::CivilDate;
 
 use super::{Named, done, problems};
 use crate::{
-    Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDuty, OperatorLimit, OperatorMail,
-    OperatorMailOutcome, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
-    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
-    PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
+    Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDuty, OperatorFailedEmail,
+    OperatorFailedMail, OperatorFailure, OperatorLimit, OperatorMail, OperatorMailOutcome, OperatorOrganization,
+    OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace, OperatorPlanGiven,
+    OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting, PLAN_FIELDS, Paging,
+    TEST_MAIL_FIELDS,
 };
 
 fn shell(place: OperatorPlace) -> OperatorShell {
@@ -162,16 +164,33 @@ fn mail(text: &str) -> Named {
         sender: text,
         keeps_mail: true,
         letters: &[],
+        failed: None,
         email: "",
         outcome: None,
         problems: &NO_PROBLEMS,
     };
-    let sent = OperatorMail { keeps_mail: false, letters: &counts, email: text, ..kept };
+    let refused = OperatorFailedEmail {
+        org: "org_01jn8r6v9ke0bt3m5qz2c7xwdg",
+        organization: text,
+        domain: text,
+        state: OperatorFailure::Refused,
+        attempts: 3,
+        code: Some(550),
+        reason: text,
+        written_at: "2026-03-02T08:00:00Z".parse().unwrap(),
+    };
+    let waits = OperatorFailure::Again("2026-03-02T09:00:00Z".parse().ok());
+    let emails = [refused, OperatorFailedEmail { state: waits, code: None, ..refused }];
+    let day = |text: &str| text.parse::<CivilDate>().unwrap();
+    let days = [(day("2026-03-02"), 1_234), (day("2026-03-01"), 0)];
+    let failed = OperatorFailedMail { emails: &emails, days: &days, counted_max: 1_000 };
+    let none = OperatorFailedMail { emails: &[], counted_max: 10_000, ..failed };
+    let sent = OperatorMail { keeps_mail: false, letters: &counts, failed: Some(failed), email: text, ..kept };
     let outcome = |accepted, code| Some(OperatorMailOutcome { accepted, code, text, details: text });
     let silent = Some(OperatorMailOutcome { accepted: true, code: None, text: "", details: "" });
     vec![
         ("operator's mail", kept.html()),
-        ("operator's mail, written", OperatorMail { outcome: silent, ..kept }.html()),
+        ("operator's mail, written", OperatorMail { outcome: silent, failed: Some(none), ..kept }.html()),
         ("operator's mail, sent", OperatorMail { outcome: outcome(true, Some(250)), ..sent }.html()),
         ("operator's mail, refused", OperatorMail { outcome: outcome(false, None), ..sent }.html()),
         ("operator's mail, wrong", OperatorMail { problems: &problems(&TEST_MAIL_FIELDS, text), ..sent }.html()),
