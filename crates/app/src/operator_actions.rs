@@ -80,6 +80,14 @@ impl App {
         Ok(Activity { organizations, webhooks: self.measure_backlog().await? })
     }
 
+    /// The size of the database in bytes, without its write-ahead log; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn database_bytes(&self) -> Result<Option<u64>, Refusal> {
+        Ok(self.parts.store.database_bytes().await?)
+    }
+
     /// A page of the organizations that match, the newest first.
     ///
     /// # Errors

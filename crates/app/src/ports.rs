@@ -197,6 +197,9 @@ pub trait Readiness: Send + Sync {
 
     /// `Ok` if a trivial write commits. It changes nothing, but takes as much space as any small change.
     async fn writable(&self) -> Result<(), StoreError>;
+
+    /// The size of the database in bytes; `None` if it has none. The write-ahead log is not counted.
+    async fn database_bytes(&self) -> Result<Option<u64>, StoreError>;
 }
 
 /// Declares the trait that a store implements by implementing each of these ports.

@@ -109,4 +109,8 @@ impl Readiness for MemoryStore {
     async fn writable(&self) -> Result<(), StoreError> {
         Ok(())
     }
+
+    async fn database_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
 }

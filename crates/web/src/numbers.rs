@@ -18,6 +18,15 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
+/// A number of bytes in a unit of which there are few, such as `12.3 MB`, rounded down.
+pub(crate) fn size_text(bytes: u64) -> String {
+    let larger = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    match larger.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => format!("{}.{} {name}", grouped(bytes / unit), bytes % unit / (unit / 10)),
+        None => counted(bytes, "byte", "bytes"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -41,5 +50,18 @@ mod tests {
     #[case(1_001, "1,001 days")]
     fn one_thing_is_in_the_singular(#[case] number: u64, #[case] text: &str) {
         assert_eq!(counted(number, "day", "days"), text);
+    }
+
+    #[rstest]
+    #[case(0, "0 bytes")]
+    #[case(1, "1 byte")]
+    #[case(999, "999 bytes")]
+    #[case(1_000, "1.0 kB")]
+    #[case(999_999, "999.9 kB")]
+    #[case(12_345_678, "12.3 MB")]
+    #[case(2_000_000_000, "2.0 GB")]
+    #[case(u64::MAX, "18,446,744.0 TB")]
+    fn sizes_have_a_unit(#[case] bytes: u64, #[case] text: &str) {
+        assert_eq!(size_text(bytes), text);
     }
 }

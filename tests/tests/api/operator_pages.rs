@@ -165,7 +165,9 @@ async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
     let api = server.client(key);
     agent(&api).await;
     let mut pages = signed_in(&server).await;
-    pages.open(START).await.says(200, "2, of which 0 on the waiting list");
+    let start = pages.open(START).await.says(200, "2, of which 0 on the waiting list");
+    let (_, size) = start.text.split_once("Size of the database</dt><dd>").unwrap();
+    assert!(size.starts_with(|first: char| ('1'..='9').contains(&first)), "{}", start.text);
 
     let list = pages.open(ORGANIZATIONS).await.says(200, id);
     assert!(list.text.find(&other.id) < list.text.find(id), "the newest first: {}", list.text);

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kalends_app::ports::Readiness;
 use kalends_kernel::StoreError;
 
+use super::count;
 use crate::{SqliteStore, error::store_error};
 
 #[async_trait]
@@ -23,5 +24,12 @@ impl Readiness for SqliteStore {
             .execute(&mut writing.connection)
             .await;
         writing.done(written).await.map(|_| ())
+    }
+
+    async fn database_bytes(&self) -> Result<Option<u64>, StoreError> {
+        let bytes = sqlx::query_scalar!(
+            r#"select page_count * page_size as "bytes!: i64" from pragma_page_count(), pragma_page_size()"#
+        );
+        bytes.fetch_one(self.readers()).await.map(|bytes| Some(count(bytes))).map_err(store_error)
     }
 }

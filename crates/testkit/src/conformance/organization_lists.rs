@@ -1,4 +1,4 @@
-//! The organizations of the server, as the operator reads them.
+//! What the operator reads about the server and its organizations.
 
 use std::collections::BTreeSet;
 
@@ -129,4 +129,11 @@ pub async fn use_is_read_for_several_organizations(store: &StoreUnderTest) {
     let expected = [(orgs[0], Metric::ApiCalls, 7), (orgs[0], Metric::Events, 2), (orgs[1], Metric::ApiCalls, 3)];
     assert_eq!(used(&orgs[..2]).await, BTreeSet::from(expected));
     assert_eq!(used(&[]).await, BTreeSet::new());
+}
+
+/// A store in a database reports its size.
+pub async fn a_database_has_a_size(store: &StoreUnderTest) {
+    stored(store, Fixtures::new().organization()).await;
+    let bytes = store.store.database_bytes().await.unwrap();
+    assert!(bytes.is_none_or(|bytes| bytes > 1_000), "{bytes:?}");
 }

@@ -4,7 +4,11 @@ use askama::Template;
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::frame::OperatorShell;
-use crate::{english::in_english, numbers::grouped, time::in_utc};
+use crate::{
+    english::in_english,
+    numbers::{grouped, size_text},
+    time::in_utc,
+};
 
 /// A number of things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub struct OperatorOverview<'a> {
     pub database: &'a str,
     /// The number of the newest migration.
     pub schema: i64,
+    /// The size of the database in bytes; `None` if it is not known.
+    pub bytes: Option<u64>,
     /// Whether the database answers, and takes writes.
     pub is_ready: bool,
     /// When the process started.
@@ -82,6 +88,10 @@ impl OperatorOverview<'_> {
 
     fn uptime(&self) -> String {
         lasted(self.now - self.started_at)
+    }
+
+    fn size(&self) -> String {
+        self.bytes.map_or_else(|| "unknown".to_owned(), size_text)
     }
 
     fn oldest_text(&self) -> String {

@@ -4,7 +4,7 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::{Activity, App};
+use kalends_app::{Activity, App, Refusal};
 use kalends_web::{OperatorCount, OperatorOverview, OperatorPlace};
 use tokio::time::timeout;
 
@@ -19,16 +19,16 @@ pub(super) async fn show(app: Service, operator: Operator) -> Response {
     page(StatusCode::OK, render(&app, &operator).await)
 }
 
-/// How much there is on the server; `None` if the database does not say so in time.
-async fn activity(app: &Arc<App>) -> Option<Activity> {
-    match timeout(FIGURES_WITHIN, app.activity_of_server()).await {
-        Ok(Ok(activity)) => Some(activity),
+/// What the database says; `None` if it does not say so in time. `what` is for the log.
+async fn in_time<T>(what: &'static str, read: impl Future<Output = Result<T, Refusal>>) -> Option<T> {
+    match timeout(FIGURES_WITHIN, read).await {
+        Ok(Ok(read)) => Some(read),
         Ok(Err(refusal)) => {
-            tracing::error!(error = &refusal as &dyn Error, "the figures of the operator's page cannot be read");
+            tracing::error!(error = &refusal as &dyn Error, what, "a figure of the operator's page cannot be read");
             None
         }
         Err(late) => {
-            tracing::error!(error = &late as &dyn Error, "the figures of the operator's page take too long");
+            tracing::error!(error = &late as &dyn Error, what, "a figure of the operator's page takes too long");
             None
         }
     }
@@ -46,7 +46,8 @@ async fn is_ready(app: &App) -> bool {
 /// The page. It is shown even if the database does not answer.
 async fn render(app: &Arc<App>, operator: &Operator) -> String {
     let is_ready = is_ready(app).await;
-    let activity = activity(app).await;
+    let (activity, bytes) =
+        tokio::join!(in_time("activity", app.activity_of_server()), in_time("database size", app.database_bytes()));
     let webhooks = activity.map(|activity| activity.webhooks).unwrap_or_default();
     // Nothing is known of the queues if the database does not answer.
     let queues = [
@@ -60,6 +61,7 @@ async fn render(app: &Arc<App>, operator: &Operator) -> String {
         version: deployment.version,
         database: deployment.database,
         schema: deployment.schema,
+        bytes: bytes.flatten(),
         is_ready,
         started_at: deployment.started_at,
         now: app.now(),

@@ -57,6 +57,7 @@ fn server(text: &str) -> Named {
         version: text,
         database: text,
         schema: 37,
+        bytes: Some(12_345_678),
         is_ready: true,
         started_at: "2026-02-02T08:00:00Z".parse().unwrap(),
         now: "2026-03-02T08:00:00Z".parse().unwrap(),
@@ -69,6 +70,7 @@ fn server(text: &str) -> Named {
     };
     let down = OperatorOverview {
         is_ready: false,
+        bytes: None,
         organizations: None,
         queues: &[],
         oldest_due: None,
