@@ -1,4 +1,5 @@
-//! The sessions of the operator on the operator's pages. Nothing is stored: a session is its cookie.
+//! Who is the operator: the token on the administration routes, and the sessions on the operator's pages. Nothing is
+//! stored: a session is its cookie.
 
 use std::net::IpAddr;
 
@@ -20,6 +21,25 @@ impl App {
     /// [`Refusal::TooFast`].
     pub async fn pace_operator(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
         self.pace_address(IpLane::SignIn, address).await
+    }
+
+    /// Admits a request to an administration route that presents the token. A wrong token counts as an attempt to sign
+    /// in from the address. Beyond that rate, the right one is refused too, since it could be a guess. A request with the
+    /// right token, or with none, uses up nothing.
+    ///
+    /// # Errors
+    /// [`Refusal::Unauthorized`] if it is not the token, or if there is none. [`Refusal::TooFast`].
+    pub async fn admit_operator(&self, presented: Option<&str>, address: Option<IpAddr>) -> Result<(), Refusal> {
+        let presented = presented.ok_or(Refusal::Unauthorized)?;
+        let gate = self.gate_of_address(IpLane::SignIn, address).await?;
+        if !self.parts.settings.admin_token.as_ref().is_some_and(|token| token.opens(presented)) {
+            tracing::warn!("somebody called an administration route with a wrong token");
+            return Err(Refusal::Unauthorized);
+        }
+        if let Some(gate) = gate {
+            gate.give_back().await;
+        }
+        Ok(())
     }
 
     /// Begins a session of the operator, who presents the token. Returns the value of its cookie.

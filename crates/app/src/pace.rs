@@ -45,12 +45,26 @@ impl App {
     /// # Errors
     /// [`Refusal::TooFast`].
     pub async fn pace_address(&self, lane: IpLane, address: Option<IpAddr>) -> Result<(), Refusal> {
+        self.gate_of_address(lane, address).await.map(drop)
+    }
+
+    /// [`Self::pace_address`] with the gate that the request has passed, if there is one. If only failures are limited,
+    /// a success is given back to it.
+    ///
+    /// # Errors
+    /// [`Refusal::TooFast`].
+    pub(crate) async fn gate_of_address(
+        &self,
+        lane: IpLane,
+        address: Option<IpAddr>,
+    ) -> Result<Option<Arc<dyn Gate>>, Refusal> {
         match (self.parts.settings.ip_limits.rate(lane), address) {
             (Some(rate), Some(address)) => {
                 let gate = self.parts.limiter.gate(RateKey::Address(lane, IpKey::from(address)), rate);
-                pass(&*gate, rate, self.now()).await
+                pass(&*gate, rate, self.now()).await?;
+                Ok(Some(gate))
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 }

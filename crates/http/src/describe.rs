@@ -393,7 +393,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         statuses.push("429");
     }
     if operation.touch == Touch::Admin {
-        statuses.push("401");
+        statuses.extend(["401", "429"]);
     }
     if operation.lane().is_some() {
         statuses.push("429");

@@ -61,10 +61,13 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, mut request: Request
     // The rarer cases are boxed, so that they do not enlarge the future of every request.
     let mut response = match (request.extensions().get::<Arrival>().copied(), operation.touch) {
         (Some(arrival), Touch::Public) => Box::pin(public(&entrance, operation, arrival, request, next)).await,
-        (Some(arrival), Touch::Admin) => match admit_operator(&entrance.app, request.headers()) {
-            Ok(()) => Box::pin(within(&entrance, operation, arrival, None, request, next)).await,
-            Err(error) => error.into_response(),
-        },
+        (Some(arrival), Touch::Admin) => {
+            let admitted = Box::pin(admit_operator(&entrance.app, arrival, request.headers())).await;
+            match admitted {
+                Ok(()) => Box::pin(within(&entrance, operation, arrival, None, request, next)).await,
+                Err(error) => error.into_response(),
+            }
+        }
         (Some(arrival), touch) if touch.is_console() || console::is_page(request.uri().path()) => {
             Box::pin(signed_in(&entrance, operation, arrival, request, next)).await
         }
@@ -362,10 +365,11 @@ pub(crate) async fn admit(
 }
 
 /// Authenticates the operator. If no token is configured, the route does not exist.
-fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
-    let token = app.settings().admin_token.as_ref().ok_or(ApiError::NoRoute)?;
-    let opens = bearer(headers).is_some_and(|presented| token.opens(presented));
-    if opens { Ok(()) } else { Err(Refusal::Unauthorized.into()) }
+async fn admit_operator(app: &App, arrival: Arrival, headers: &HeaderMap) -> Result<(), ApiError> {
+    if app.settings().admin_token.is_none() {
+        return Err(ApiError::NoRoute);
+    }
+    Ok(app.admit_operator(bearer(headers), arrival.ip).await?)
 }
 
 /// The value of `Authorization: Bearer`.

@@ -156,6 +156,36 @@ async fn attempts_are_limited_by_address(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn wrong_tokens_on_administration_routes_are_limited_by_address(#[case] database: Database) {
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "sign_in=3")];
+    let server = Server::start_with(database, &settings).await;
+    let org = server.org("pro").await;
+    let path = format!("/v1/admin/orgs/{}/activate", org.id);
+    let (operator, guesser) = (server.client(TOKEN).impatient(), server.client("a-wrong-token-at-best").impatient());
+    // Neither the right token nor none at all uses up anything.
+    for _ in 0..5 {
+        operator.post(&path).await.expect(200);
+        server.anonymous().impatient().post(&path).await.refused(401, "unauthorized");
+    }
+    let mut refused = None;
+    for _ in 0..10 {
+        let answer = guesser.post(&path).await;
+        if answer.status == 429 {
+            refused = Some(answer);
+            break;
+        }
+        answer.refused(401, "unauthorized");
+    }
+    let refused = refused.unwrap().refused(429, "rate_limit_error");
+    assert!(!refused.header("retry-after").is_empty(), "{}", refused.describe());
+    assert!(server.log().contains("somebody called an administration route with a wrong token"));
+    // The attempts count together with those on the page.
+    let mut pages = Pages::new(&server);
+    enter(&mut pages, "a-wrong-token", MAIL).await.says(429, "Too many attempts from your network.");
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
     let made = server.cli(&["org", "create", "--name", HOSTILE, "--plan", "free"]).await.succeeded();

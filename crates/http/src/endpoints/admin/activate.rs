@@ -12,7 +12,8 @@ use crate::{
 /// Activates an organization on the waiting list.
 ///
 /// Requires the operator's token (`KALENDS_ADMIN_TOKEN`) as a bearer token. If none is configured, the route does not
-/// exist. The organization is notified by mail. An organization that is not waiting stays as it is.
+/// exist. Wrong tokens are limited by address, together with attempts to sign in. The organization is notified by mail.
+/// An organization that is not waiting stays as it is.
 #[utoipa::path(
     post,
     path = "/v1/admin/orgs/{id}/activate",
