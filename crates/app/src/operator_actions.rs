@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     App, Refusal, letters, operators,
-    ports::{MailError, MailReply},
+    ports::{DataKeyView, MailError, MailReply},
 };
 
 /// The plans that an operator can give an organization.
@@ -28,6 +28,9 @@ const FAILED_LISTED: u32 = 50;
 const FAILED_DAYS: i64 = 7;
 /// The maximum number of failed emails that are counted.
 pub const FAILED_COUNTED: u32 = 10_000;
+
+/// The maximum number of values to seal again that are counted.
+pub const TO_RESEAL_COUNTED: u32 = 1_000;
 
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +89,22 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn database_bytes(&self) -> Result<Option<u64>, Refusal> {
         Ok(self.parts.store.database_bytes().await?)
+    }
+
+    /// The data keys, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, Refusal> {
+        Ok(self.parts.store.sealing_keys().await?)
+    }
+
+    /// Counts up to [`TO_RESEAL_COUNTED`] values that the current data key did not seal. This may read every table.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn count_to_reseal(&self) -> Result<u64, Refusal> {
+        Ok(self.parts.store.count_to_reseal(TO_RESEAL_COUNTED).await?)
     }
 
     /// A page of the organizations that match, the newest first.

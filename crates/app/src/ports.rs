@@ -260,6 +260,7 @@ all_of! {
         StoredAnswers,
         Metering,
         Readiness,
+        SealingKeys,
         HumanCalendars,
         Names,
 }
@@ -394,6 +395,36 @@ pub trait Reseal: Send + Sync {
     /// Reseals up to `limit` values that the current writing key did not seal, and returns how many it looked at. 0
     /// means that none is left. A value that changes concurrently is skipped.
     async fn reseal(&self, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// A data key as the operator may see it: without the key itself, wrapped or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataKeyView {
+    /// The identifier, which is part of every value that the key seals.
+    pub id: DataKeyId,
+    /// The fingerprint of the master key that wraps it.
+    pub master: String,
+    /// Whether it seals or only opens.
+    pub state: DataKeyState,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl From<WrappedDataKey> for DataKeyView {
+    fn from(key: WrappedDataKey) -> Self {
+        Self { id: key.id, master: key.master, state: key.state, created_at: key.created_at }
+    }
+}
+
+/// Shows the operator which keys seal the stored fields.
+#[async_trait]
+pub trait SealingKeys: Send + Sync {
+    /// All data keys, the oldest first. A store that seals nothing has none.
+    async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError>;
+
+    /// Counts up to `limit` values that the current writing key did not seal. If there are few, this reads every table
+    /// with sealed values.
+    async fn count_to_reseal(&self, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// An email to one address. Stores keep its JSON while it waits to be sent.

@@ -7,16 +7,16 @@
 mod progress;
 
 use async_trait::async_trait;
-use kalends_app::ports::Reseal;
+use kalends_app::ports::{DataKeyView, KeyTable as _, Reseal, SealingKeys};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_rows::{Renewed, SealedColumn};
 use uuid::Uuid;
 
 use self::progress::Position;
 pub(crate) use self::progress::Progress;
-use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
+use crate::{PostgresKeyTable, PostgresStore};
 
 /// A value that the current writing key has not sealed.
 struct Old {
@@ -61,6 +61,27 @@ impl Reseal for PostgresStore {
                 }
             }
         }
+    }
+}
+
+#[async_trait]
+impl SealingKeys for PostgresStore {
+    async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError> {
+        let keys = PostgresKeyTable::new(self.connections.clone()).data_keys().await?;
+        Ok(keys.into_iter().map(DataKeyView::from).collect())
+    }
+
+    async fn count_to_reseal(&self, limit: u32) -> Result<u64, StoreError> {
+        let prefix = self.cipher.writing_prefix();
+        let mut left = limit;
+        for column in SealedColumn::ALL {
+            let old = self.sealed_otherwise(&Position::start(column), &prefix, i64::from(left)).await?;
+            left = left.saturating_sub(u32::try_from(old.len()).unwrap_or(u32::MAX));
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(u64::from(limit - left))
     }
 }
 

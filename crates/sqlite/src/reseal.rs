@@ -3,7 +3,7 @@
 mod progress;
 
 use async_trait::async_trait;
-use kalends_app::ports::{FieldCipher, Reseal};
+use kalends_app::ports::{DataKeyView, FieldCipher, KeyTable as _, Reseal, SealingKeys};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_rows::{Renewed, SealedColumn};
 use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteQueryResult};
@@ -45,6 +45,27 @@ impl Reseal for SqliteStore {
             return self.seal_again(column, &old).await;
         }
         Ok(0)
+    }
+}
+
+#[async_trait]
+impl SealingKeys for SqliteStore {
+    async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError> {
+        let keys = self.database.key_table().data_keys().await?;
+        Ok(keys.into_iter().map(DataKeyView::from).collect())
+    }
+
+    async fn count_to_reseal(&self, limit: u32) -> Result<u64, StoreError> {
+        let prefix = self.cipher.writing_prefix();
+        let mut left = limit;
+        for column in SealedColumn::ALL {
+            let old = self.sealed_otherwise(column, &prefix, i64::MIN, left).await?;
+            left = left.saturating_sub(u32::try_from(old.len()).unwrap_or(u32::MAX));
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(u64::from(limit - left))
     }
 }
 

@@ -38,7 +38,7 @@ use async_trait::async_trait;
 use kalends_accounts::Acceptance;
 use kalends_app::{
     ChangeSet, StoredAnswer,
-    ports::{Commit, CommitError, Readiness, StoredAnswers},
+    ports::{Commit, CommitError, DataKeyView, Readiness, SealingKeys, StoredAnswers},
 };
 use kalends_kernel::{OrgId, StoreError};
 use kalends_time::Timestamp;
@@ -112,5 +112,16 @@ impl Readiness for MemoryStore {
 
     async fn database_bytes(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
+    }
+}
+
+#[async_trait]
+impl SealingKeys for MemoryStore {
+    async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn count_to_reseal(&self, _limit: u32) -> Result<u64, StoreError> {
+        Ok(0)
     }
 }

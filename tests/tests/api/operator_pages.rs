@@ -18,8 +18,9 @@ const START: &str = "/console/operator";
 const ORGANIZATIONS: &str = "/console/operator/organizations";
 const WAITING: &str = "/console/operator/waiting";
 const MAIL: &str = "/console/operator/mail";
+const KEYS: &str = "/console/operator/keys";
 const CONFIGURATION: &str = "/console/operator/configuration";
-const PAGES: [&str; 5] = [START, ORGANIZATIONS, WAITING, MAIL, CONFIGURATION];
+const PAGES: [&str; 6] = [START, ORGANIZATIONS, WAITING, MAIL, KEYS, CONFIGURATION];
 const COOKIE: &str = "service_operator";
 
 async fn enter(pages: &mut Pages<'_>, token: &str, next: &str) -> Seen {
@@ -46,7 +47,7 @@ async fn only_the_token_opens_the_pages(#[case] database: Database) {
     let org = server.org("free").await;
     let mut pages = Pages::new(&server);
     asks_for_the_token(pages.open(START).await, 200);
-    for path in [ORGANIZATIONS, WAITING, MAIL, CONFIGURATION, &format!("{ORGANIZATIONS}/{}", org.id)] {
+    for path in [ORGANIZATIONS, WAITING, MAIL, KEYS, CONFIGURATION, &format!("{ORGANIZATIONS}/{}", org.id)] {
         let seen = pages.open(path).await;
         assert!(!seen.text.contains(&org.id) || path.ends_with(&org.id), "{}", seen.text);
         asks_for_the_token(seen, 401);
@@ -355,6 +356,33 @@ async fn failed_emails_are_shown_without_their_recipients(#[case] database: Data
     assert!(shown.text.contains(&format!("href=\"{ORGANIZATIONS}/{}\"", org.id)), "{}", shown.text);
     assert!(shown.text.contains("<td class=\"number\">1</td>"), "{}", shown.text);
     assert!(!shown.text.contains("lovelace") && !shown.text.contains("May replies go"), "{}", shown.text);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_keys_are_shown_by_their_fingerprints(#[case] database: Database) {
+    let old = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    let new = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=";
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_MASTER_KEY", old)];
+    let mut server = Server::start_with(database, &settings).await;
+    agent(&server.api(&server.org("pro").await)).await;
+    let fingerprints = |page: &Seen| page.text.matches("Fingerprint of the master key").count();
+    {
+        let mut pages = signed_in(&server).await;
+        // The SHA-256 of 32 bytes of 1 and of 2 begins with these digits.
+        let before = pages.open(KEYS).await.says(200, "72cd6e8422c407fb");
+        assert_eq!(fingerprints(&before), 1, "{}", before.text);
+        assert!(!before.text.contains("sealed all values"), "{}", before.text);
+        pages.open(&format!("{KEYS}?count=1")).await.says(200, "The current data key sealed all values.");
+    }
+    assert!(server.stop().await.success());
+    let both = format!("{new},{old}");
+    server.start_again(&[("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_MASTER_KEY", &both)]).await;
+    server.cli(&["keys", "rotate-master"]).await.succeeded();
+    let mut pages = signed_in(&server).await;
+    let after = pages.open(&format!("{KEYS}?count=1")).await.says(200, "The current data key sealed all values.");
+    assert_eq!(fingerprints(&after), 2, "the replaced key stays: {}", after.text);
+    assert!(!after.text.contains("72cd6e8422c407fb") && !after.text.contains("A rotation has begun"), "{}", after.text);
 }
 
 #[apply(on_both)]

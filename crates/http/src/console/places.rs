@@ -178,6 +178,7 @@ pub(crate) const OPERATOR_WAITLIST: &str = "/console/operator/organizations/{id}
 /// The waiting list.
 pub(crate) const OPERATOR_WAITING: &str = "/console/operator/waiting";
 pub(crate) const OPERATOR_MAIL: &str = "/console/operator/mail";
+pub(crate) const OPERATOR_KEYS: &str = "/console/operator/keys";
 pub(crate) const OPERATOR_CONFIGURATION: &str = "/console/operator/configuration";
 /// The feeds of calendars, and the first subscriptions.
 pub(crate) const FEEDS: &str = "/console/feeds";

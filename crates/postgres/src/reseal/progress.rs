@@ -39,7 +39,8 @@ impl Default for Position {
 }
 
 impl Position {
-    const fn start(column: SealedColumn) -> Self {
+    /// The start of a column.
+    pub(super) const fn start(column: SealedColumn) -> Self {
         Self { column, org: Uuid::nil(), id: Uuid::nil(), scope: Vec::new() }
     }
 

@@ -15,6 +15,8 @@ pub enum OperatorPlace {
     Waiting,
     /// The sending of mail.
     Mail,
+    /// The keys that seal the stored fields.
+    Keys,
     /// The settings.
     Configuration,
 }
@@ -22,7 +24,7 @@ pub enum OperatorPlace {
 impl OperatorPlace {
     /// Every place, in the order of the frame.
     pub const ALL: &'static [Self] =
-        &[Self::Overview, Self::Organizations, Self::Waiting, Self::Mail, Self::Configuration];
+        &[Self::Overview, Self::Organizations, Self::Waiting, Self::Mail, Self::Keys, Self::Configuration];
 
     /// The path of its first page.
     pub const fn path(self) -> &'static str {
@@ -31,6 +33,7 @@ impl OperatorPlace {
             Self::Organizations => "/console/operator/organizations",
             Self::Waiting => "/console/operator/waiting",
             Self::Mail => "/console/operator/mail",
+            Self::Keys => "/console/operator/keys",
             Self::Configuration => "/console/operator/configuration",
         }
     }
@@ -41,6 +44,7 @@ impl OperatorPlace {
             Self::Organizations => "Organizations",
             Self::Waiting => "Waiting list",
             Self::Mail => "Mail",
+            Self::Keys => "Keys",
             Self::Configuration => "Configuration",
         }
     }

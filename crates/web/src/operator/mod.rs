@@ -7,6 +7,7 @@ mod mail;
 mod organization;
 mod organizations;
 mod overview;
+mod sealing_keys;
 mod sign_in;
 
 pub use configuration::{OperatorConfiguration, OperatorSetting};
@@ -16,4 +17,5 @@ pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};
 pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorState, OperatorWaiting};
 pub use overview::{OperatorCount, OperatorDuty, OperatorOverview};
+pub use sealing_keys::{OperatorDataKey, OperatorKeys, OperatorOldValues};
 pub use sign_in::OperatorSignIn;

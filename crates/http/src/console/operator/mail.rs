@@ -1,11 +1,9 @@
 //! The sending of mail.
 
-use std::error::Error;
-
 use axum::response::Response;
 use http::StatusCode;
 use kalends_accounts::Email;
-use kalends_app::{App, FAILED_COUNTED, FailedMail, TestMail};
+use kalends_app::{App, FAILED_COUNTED, TestMail};
 use kalends_notifications::{FailedLetter, LetterStatus};
 use kalends_web::{
     NO_PROBLEMS, OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorMail, OperatorMailOutcome,
@@ -15,6 +13,7 @@ use kalends_web::{
 use super::{
     super::shown::{because_of, page, problems},
     figures::Figures,
+    overview::in_time,
     session::{Operator, OperatorForm},
 };
 use crate::{Service, error::ApiError};
@@ -25,17 +24,6 @@ const TRANSPORT: &str = "KALENDS_MAIL";
 /// `GET /console/operator/mail`
 pub(super) async fn show(app: Service, operator: Operator) -> Response {
     page(StatusCode::OK, render(&app, &operator, "", None, &NO_PROBLEMS).await)
-}
-
-/// The emails that failed; `None` if they cannot be read.
-async fn failed(app: &App) -> Option<FailedMail> {
-    match app.failed_mail().await {
-        Ok(failed) => Some(failed),
-        Err(refusal) => {
-            tracing::error!(error = &refusal as &dyn Error, "the failed emails cannot be read");
-            None
-        }
-    }
 }
 
 /// An email that failed, and the identifier of its organization.
@@ -57,7 +45,7 @@ fn shown<'a>((letter, org): (&'a FailedLetter, &'a String)) -> OperatorFailedEma
 }
 
 async fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, problems: &Problems) -> String {
-    let failed = failed(app).await;
+    let failed = in_time("failed emails", app.failed_mail()).await;
     let newest = failed.as_ref().map(|failed| failed.newest.as_slice()).unwrap_or_default();
     let orgs: Vec<_> = newest.iter().map(|letter| letter.org.to_string()).collect();
     let emails: Vec<_> = newest.iter().zip(&orgs).map(shown).collect();

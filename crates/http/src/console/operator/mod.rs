@@ -10,6 +10,7 @@ mod mail;
 mod organization;
 mod organizations;
 mod overview;
+mod sealing_keys;
 mod session;
 
 use std::sync::Arc;
@@ -21,8 +22,8 @@ use axum::{
 use kalends_app::App;
 
 use super::places::{
-    OPERATOR, OPERATOR_ACTIVATE, OPERATOR_CONFIGURATION, OPERATOR_MAIL, OPERATOR_ORGANIZATION, OPERATOR_ORGANIZATIONS,
-    OPERATOR_SIGN_OUT, OPERATOR_WAITING, OPERATOR_WAITLIST,
+    OPERATOR, OPERATOR_ACTIVATE, OPERATOR_CONFIGURATION, OPERATOR_KEYS, OPERATOR_MAIL, OPERATOR_ORGANIZATION,
+    OPERATOR_ORGANIZATIONS, OPERATOR_SIGN_OUT, OPERATOR_WAITING, OPERATOR_WAITLIST,
 };
 
 /// The pages; none if the configuration has no token.
@@ -39,5 +40,6 @@ pub(super) fn routes(app: &App) -> Router<Arc<App>> {
         .route(OPERATOR_WAITLIST, post(organization::waitlist).get(organization::back))
         .route(OPERATOR_WAITING, get(organizations::waiting))
         .route(OPERATOR_MAIL, get(mail::show).post(mail::send_test))
+        .route(OPERATOR_KEYS, get(sealing_keys::show))
         .route(OPERATOR_CONFIGURATION, get(configuration::show))
 }

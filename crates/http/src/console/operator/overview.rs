@@ -20,7 +20,7 @@ pub(super) async fn show(app: Service, operator: Operator) -> Response {
 }
 
 /// What the database says; `None` if it does not say so in time. `what` is for the log.
-async fn in_time<T>(what: &'static str, read: impl Future<Output = Result<T, Refusal>>) -> Option<T> {
+pub(super) async fn in_time<T>(what: &'static str, read: impl Future<Output = Result<T, Refusal>>) -> Option<T> {
     match timeout(FIGURES_WITHIN, read).await {
         Ok(Ok(read)) => Some(read),
         Ok(Err(refusal)) => {

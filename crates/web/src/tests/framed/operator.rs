@@ -5,11 +5,11 @@ use kalends_time::CivilDate;
 
 use super::{Named, done, problems};
 use crate::{
-    Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDuty, OperatorFailedEmail,
-    OperatorFailedMail, OperatorFailure, OperatorLimit, OperatorMail, OperatorMailOutcome, OperatorOrganization,
-    OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace, OperatorPlanGiven,
-    OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting, PLAN_FIELDS, Paging,
-    TEST_MAIL_FIELDS,
+    Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty,
+    OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
+    OperatorMailOutcome, OperatorOldValues, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations,
+    OperatorOverview, OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState,
+    OperatorWaiting, PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
 };
 
 fn shell(place: OperatorPlace) -> OperatorShell {
@@ -37,6 +37,7 @@ pub(super) fn pages(text: &str) -> Named {
     pages.extend(lists(text));
     pages.extend(one(text));
     pages.extend(mail(text));
+    pages.extend(keys(text));
     pages
 }
 
@@ -156,6 +157,22 @@ fn one(text: &str) -> Named {
         ..active
     };
     vec![("operator's organization", active.html()), ("operator's organization, wrong", waiting.html())]
+}
+
+fn keys(text: &str) -> Named {
+    let made_at = "2026-03-02T08:00:00Z".parse().unwrap();
+    let current = OperatorDataKey { id: text, made_at, seals: true, master: "72cd6e8422c407fb" };
+    let published = OperatorDataKey { seals: false, master: text, ..current };
+    let counted = OperatorOldValues::Counted { count: 1_000, max: 1_000 };
+    let both = [current, published];
+    let rotating = OperatorKeys { shell: &shell(OperatorPlace::Keys), keys: Some(&both), old_values: counted };
+    let none = OperatorKeys { keys: Some(&[]), old_values: OperatorOldValues::NotCounted, ..rotating };
+    let unknown = OperatorKeys { keys: None, old_values: OperatorOldValues::Unknown, ..rotating };
+    vec![
+        ("operator's keys", rotating.html()),
+        ("operator's keys, none", none.html()),
+        ("operator's keys, unknown", unknown.html()),
+    ]
 }
 
 fn mail(text: &str) -> Named {
