@@ -6,3 +6,11 @@ CREATE INDEX organizations_by_wait ON organizations (waitlisted_at, id) WHERE wa
 -- The newest letters that failed.
 CREATE INDEX letter_records_by_failure ON letter_records (created_at, id)
     WHERE status IN ('refused', 'expired') OR (status = 'pending' AND attempts > 0);
+
+-- When the last backup was made that the operator recorded. One row at most.
+CREATE TABLE backups (
+    one     INTEGER NOT NULL,
+    made_at BIGINT NOT NULL,
+    CONSTRAINT backups_pk PRIMARY KEY (one),
+    CONSTRAINT backups_one CHECK (one = 1)
+);

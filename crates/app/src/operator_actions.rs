@@ -91,6 +91,14 @@ impl App {
         Ok(self.parts.store.database_bytes().await?)
     }
 
+    /// When the last backup was made that the operator recorded ([`operators::record_backup`]).
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn last_backup(&self) -> Result<Option<Timestamp>, Refusal> {
+        Ok(self.parts.store.last_backup().await?)
+    }
+
     /// The data keys, the oldest first.
     ///
     /// # Errors

@@ -250,6 +250,16 @@ async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal
     Ok((user, organization.id))
 }
 
+/// Records that a backup has just been made, and returns the time. The operator's pages show it.
+///
+/// # Errors
+/// [`Refusal::Store`].
+pub async fn record_backup(app: &Arc<App>) -> Result<Timestamp, Refusal> {
+    let now = app.now();
+    app.parts.store.record_backup(now).await?;
+    Ok(now)
+}
+
 /// Every organization, the oldest first.
 ///
 /// # Errors

@@ -202,6 +202,16 @@ pub trait Readiness: Send + Sync {
     async fn database_bytes(&self) -> Result<Option<u64>, StoreError>;
 }
 
+/// Remembers when the operator last made a backup. The server makes none itself.
+#[async_trait]
+pub trait Backups: Send + Sync {
+    /// Records that a backup was made at `at`. One that was made before the recorded one changes nothing.
+    async fn record_backup(&self, at: Timestamp) -> Result<(), StoreError>;
+
+    /// When the last backup was made that was recorded.
+    async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError>;
+}
+
 /// Declares the trait that a store implements by implementing each of these ports.
 macro_rules! all_of {
     ($(#[$about:meta])* pub trait $name:ident: $($port:path,)*) => {
@@ -261,6 +271,7 @@ all_of! {
         Metering,
         Readiness,
         SealingKeys,
+        Backups,
         HumanCalendars,
         Names,
 }

@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// Help users of the console where mail does not work. A server may be running.
     #[command(subcommand)]
     User(UserCommand),
+    /// Keep track of backups, which other programs make. A server may be running.
+    #[command(subcommand)]
+    Backup(BackupCommand),
     /// Manage the keys that encrypt stored fields. A server may be running.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -138,6 +141,12 @@ pub(crate) struct CreateOrg {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum BackupCommand {
+    /// Record that a backup was made now, for the operator's pages; prints {"made_at"}.
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum KeysCommand {
     /// Replace the master key and everything that depends on it. Servers keep running.
     RotateMaster,
@@ -220,6 +229,7 @@ mod tests {
             "config",
             "openapi",
             "org list",
+            "backup done",
             "keys rotate-master",
             "user verify ada@example.com",
             "user reset-password ada@example.com",
@@ -240,6 +250,7 @@ mod tests {
     #[case("org set-plan org_1 pro")]
     #[case("org new-key")]
     #[case("user verify")]
+    #[case("backup")]
     #[case("serve --workers-only --no-workers")]
     #[case("--workers-only")]
     #[case("frobnicate")]

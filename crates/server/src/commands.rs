@@ -1,5 +1,6 @@
 //! The commands.
 
+mod backup;
 mod config;
 mod keys;
 mod org;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use crate::{ambient::SystemEntropy, config::Config, database::Database, failure::Failure, output, service::Service};
 
+pub(crate) use backup::backup;
 pub(crate) use config::config;
 pub(crate) use keys::keys;
 pub(crate) use org::org;

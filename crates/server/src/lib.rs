@@ -74,6 +74,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             Command::Config => Ok(()),
             Command::Openapi => commands::openapi(&config),
             Command::Org(command) => commands::org(&config, command).await,
+            Command::Backup(command) => commands::backup(&config, command).await,
             Command::User(command) => commands::user(&config, command).await,
             Command::Keys(command) => commands::keys(&config, command).await,
         }

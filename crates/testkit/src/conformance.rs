@@ -118,6 +118,7 @@ macro_rules! conformance_cases {
                 the_organization_that_waits_longest_comes_first,
                 use_is_read_for_several_organizations,
                 a_database_has_a_size,
+                the_last_backup_is_remembered,
             }
             account_data {
                 the_audit_log_is_read_in_pages,

@@ -38,7 +38,7 @@ use async_trait::async_trait;
 use kalends_accounts::Acceptance;
 use kalends_app::{
     ChangeSet, StoredAnswer,
-    ports::{Commit, CommitError, DataKeyView, Readiness, SealingKeys, StoredAnswers},
+    ports::{Backups, Commit, CommitError, DataKeyView, Readiness, SealingKeys, StoredAnswers},
 };
 use kalends_kernel::{OrgId, StoreError};
 use kalends_time::Timestamp;
@@ -123,5 +123,17 @@ impl SealingKeys for MemoryStore {
 
     async fn count_to_reseal(&self, _limit: u32) -> Result<u64, StoreError> {
         Ok(0)
+    }
+}
+
+#[async_trait]
+impl Backups for MemoryStore {
+    async fn record_backup(&self, at: Timestamp) -> Result<(), StoreError> {
+        self.write(|state| state.last_backup = state.last_backup.max(Some(at)));
+        Ok(())
+    }
+
+    async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.state().last_backup)
     }
 }

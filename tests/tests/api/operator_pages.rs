@@ -197,6 +197,12 @@ async fn the_plan_of_an_organization_is_changed(#[case] database: Database) {
     agent(&api).await;
     let mut pages = signed_in(&server).await;
     let start = pages.open(START).await.says(200, "2, of which 0 on the waiting list");
+    assert!(start.text.contains("unknown: the server does not make backups"), "{}", start.text);
+    let made: serde_json::Value =
+        serde_json::from_str(&server.cli(&["backup", "done"]).await.succeeded().stdout).unwrap();
+    assert!(made["made_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{made}");
+    let recorded = pages.open(START).await.says(200, "Last backup</dt><dd>recorded at ");
+    assert!(recorded.text.contains(" s ago)"), "{}", recorded.text);
     let (_, size) = start.text.split_once("Size of the database</dt><dd>").unwrap();
     assert!(size.starts_with(|first: char| ('1'..='9').contains(&first)), "{}", start.text);
 

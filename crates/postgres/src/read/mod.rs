@@ -7,6 +7,7 @@ mod account_data;
 mod agents;
 mod answers;
 mod audit;
+mod backups;
 mod bookings;
 mod bridge;
 mod busy;

@@ -19,6 +19,7 @@ const OF_NOBODY: &[&str] = &[
     "ical_claims",
     "oauth_attempts",
     "user_tokens",
+    "backups",
     "principals_epoch",
     "recovery_codes",
     "second_factors",

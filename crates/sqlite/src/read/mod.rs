@@ -4,6 +4,7 @@ mod account_data;
 mod agents;
 mod answers;
 mod audit;
+mod backups;
 mod bookings;
 mod busy;
 mod calendars;

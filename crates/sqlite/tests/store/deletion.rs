@@ -18,6 +18,7 @@ const OF_NOBODY: &[&str] = &[
     "database_identity",
     "oauth_attempts",
     "user_tokens",
+    "backups",
     "principals_epoch",
     "recovery_codes",
     "second_factors",

@@ -35,11 +35,13 @@ async fn plan_of(parts: &[&str]) -> String {
 
 #[tokio::test]
 async fn no_statement_reads_a_whole_table() {
-    // Full scans on purpose: the operator's list, the key table, and sealing again, which reads everything. Also the
+    // Full scans on purpose: the operator's lists and counts, the key table, and sealing again, which reads everything. Also the
     // purge of the audit log, which asks every organization for its plan, the few accounts that are being removed,
     // and the indexes that hold only what is deleted or is to be looked at again.
     let whole = [
         "from organizations order by created_at",
+        "instr(lower(name), ?1) > 0",
+        "(select count(*) from organizations)",
         "from data_keys",
         "data_keys set state",
         "order by rowid",
@@ -48,8 +50,13 @@ async fn no_statement_reads_a_whole_table() {
         "from calendars c indexed by calendars_deleted",
         "from timers indexed by timers_again",
     ];
-    // Indexes that hold only pending work.
-    let work = ["waiting_messages", "INDEX webhook_deliveries_pending", "INDEX events_not_indexed"];
+    // Indexes that hold only pending work, or what failed.
+    let work = [
+        "waiting_messages",
+        "INDEX webhook_deliveries_pending",
+        "INDEX events_not_indexed",
+        "INDEX letter_records_by_failure",
+    ];
     let scratch = Scratch::new().await;
     let mut connection = scratch.plain().await;
     let statements = statements();
@@ -253,4 +260,19 @@ async fn the_log_of_an_agent_is_read_by_its_index() {
 async fn the_newest_deliveries_are_read_from_their_end() {
     let plan = plan_of(&["from webhook_deliveries", "order by id desc limit ?4 offset ?5"]).await;
     assert!(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[tokio::test]
+async fn the_operator_s_lists_are_read_by_their_indexes() {
+    for (parts, index) in [
+        (&["instr(lower(name), ?1) > 0", "order by created_at desc"][..], "organizations_by_creation"),
+        (&["waitlisted_at is not null", "order by waitlisted_at"], "organizations_by_wait"),
+        (&["from letter_records r cross join organizations"], "letter_records_by_failure"),
+        (&["select r.created_at from letter_records r"], "letter_records_by_failure (created_at>?)"),
+    ] {
+        let plan = plan_of(parts).await;
+        assert!(plan.contains(index), "{index} is not in\n{plan}");
+        let sorts = plan.contains("TEMP B-TREE FOR ORDER BY") || plan.contains("LAST TERM");
+        assert!(!sorts, "{plan}");
+    }
 }

@@ -93,6 +93,7 @@ pub(super) struct State {
     pub(super) letter_records: BTreeMap<(OrgId, LetterId), LetterRecord>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
+    pub(super) last_backup: Option<Timestamp>,
 }
 
 /// A subscription with the fields that only stores have.

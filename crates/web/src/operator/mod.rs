@@ -16,6 +16,6 @@ pub use frame::{OperatorPlace, OperatorShell};
 pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};
 pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorState, OperatorWaiting};
-pub use overview::{OperatorCount, OperatorDuty, OperatorOverview};
+pub use overview::{OperatorBackup, OperatorCount, OperatorDuty, OperatorOverview};
 pub use sealing_keys::{OperatorDataKey, OperatorKeys, OperatorOldValues};
 pub use sign_in::OperatorSignIn;

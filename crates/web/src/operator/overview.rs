@@ -46,6 +46,17 @@ impl OperatorDuty<'_> {
     }
 }
 
+/// What is known of the last backup, which other programs make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperatorBackup {
+    /// It could not be read.
+    Unread,
+    /// None was recorded.
+    Unknown,
+    /// When the last one was made that was recorded.
+    MadeAt(Timestamp),
+}
+
 /// The state of the server.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "operator_overview.html")]
@@ -60,6 +71,8 @@ pub struct OperatorOverview<'a> {
     pub schema: i64,
     /// The size of the database in bytes; `None` if it is not known.
     pub bytes: Option<u64>,
+    /// The last backup.
+    pub backup: OperatorBackup,
     /// Whether the database answers, and takes writes.
     pub is_ready: bool,
     /// When the process started.
@@ -92,6 +105,14 @@ impl OperatorOverview<'_> {
 
     fn size(&self) -> String {
         self.bytes.map_or_else(|| "unknown".to_owned(), size_text)
+    }
+
+    fn backup_text(&self) -> String {
+        match self.backup {
+            OperatorBackup::Unread => "unknown".to_owned(),
+            OperatorBackup::Unknown => "unknown: the server does not make backups, and none was recorded".to_owned(),
+            OperatorBackup::MadeAt(at) => format!("recorded at {} ({} ago)", in_utc(at), lasted(self.now - at)),
+        }
     }
 
     fn oldest_text(&self) -> String {

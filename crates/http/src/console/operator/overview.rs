@@ -5,7 +5,7 @@ use std::{error::Error, sync::Arc, time::Duration};
 use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Activity, App, Refusal};
-use kalends_web::{OperatorCount, OperatorOverview, OperatorPlace};
+use kalends_web::{OperatorBackup, OperatorCount, OperatorOverview, OperatorPlace};
 use tokio::time::timeout;
 
 use super::{super::shown::page, figures::Figures, session::Operator};
@@ -46,8 +46,16 @@ async fn is_ready(app: &App) -> bool {
 /// The page. It is shown even if the database does not answer.
 async fn render(app: &Arc<App>, operator: &Operator) -> String {
     let is_ready = is_ready(app).await;
-    let (activity, bytes) =
-        tokio::join!(in_time("activity", app.activity_of_server()), in_time("database size", app.database_bytes()));
+    let (activity, bytes, backup) = tokio::join!(
+        in_time("activity", app.activity_of_server()),
+        in_time("database size", app.database_bytes()),
+        in_time("last backup", app.last_backup()),
+    );
+    let backup = match backup {
+        None => OperatorBackup::Unread,
+        Some(None) => OperatorBackup::Unknown,
+        Some(Some(at)) => OperatorBackup::MadeAt(at),
+    };
     let webhooks = activity.map(|activity| activity.webhooks).unwrap_or_default();
     // Nothing is known of the queues if the database does not answer.
     let queues = [
@@ -62,6 +70,7 @@ async fn render(app: &Arc<App>, operator: &Operator) -> String {
         database: deployment.database,
         schema: deployment.schema,
         bytes: bytes.flatten(),
+        backup,
         is_ready,
         started_at: deployment.started_at,
         now: app.now(),

@@ -5,7 +5,7 @@ use kalends_time::CivilDate;
 
 use super::{Named, done, problems};
 use crate::{
-    Choice, Done, NO_PROBLEMS, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty,
+    Choice, Done, NO_PROBLEMS, OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty,
     OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
     OperatorMailOutcome, OperatorOldValues, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations,
     OperatorOverview, OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState,
@@ -59,6 +59,7 @@ fn server(text: &str) -> Named {
         database: text,
         schema: 37,
         bytes: Some(12_345_678),
+        backup: OperatorBackup::MadeAt("2026-03-01T08:00:00Z".parse().unwrap()),
         is_ready: true,
         started_at: "2026-02-02T08:00:00Z".parse().unwrap(),
         now: "2026-03-02T08:00:00Z".parse().unwrap(),
@@ -72,6 +73,7 @@ fn server(text: &str) -> Named {
     let down = OperatorOverview {
         is_ready: false,
         bytes: None,
+        backup: OperatorBackup::Unread,
         organizations: None,
         queues: &[],
         oldest_due: None,
@@ -79,7 +81,7 @@ fn server(text: &str) -> Named {
         duties: &[],
         ..busy
     };
-    let read_only = OperatorOverview { is_ready: false, ..busy };
+    let read_only = OperatorOverview { is_ready: false, backup: OperatorBackup::Unknown, ..busy };
     let set = OperatorSetting { name: text, value: text, source: text };
     let settings = [set, OperatorSetting { source: "default", ..set }];
     let configuration = OperatorConfiguration { shell: &shell(OperatorPlace::Configuration), settings: &settings };
