@@ -18,7 +18,7 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number of bytes in a unit of which there are few, such as `12.3 MB`, rounded down.
+/// A number of bytes in its largest unit, such as `12.3 MB`, rounded down.
 pub(crate) fn size_text(bytes: u64) -> String {
     let larger = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
     match larger.into_iter().find(|(_, unit)| bytes >= *unit) {

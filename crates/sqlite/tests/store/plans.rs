@@ -35,9 +35,9 @@ async fn plan_of(parts: &[&str]) -> String {
 
 #[tokio::test]
 async fn no_statement_reads_a_whole_table() {
-    // Full scans on purpose: the operator's lists and counts, the key table, and sealing again, which reads everything. Also the
-    // purge of the audit log, which asks every organization for its plan, the few accounts that are being removed,
-    // and the indexes that hold only what is deleted or is to be looked at again.
+    // Full scans on purpose: the operator's lists and counts, the key table, and sealing again, which reads
+    // everything. Also the purge of the audit log, which asks every organization for its plan, the few accounts that
+    // are being removed, and the indexes that hold only what is deleted or is to be looked at again.
     let whole = [
         "from organizations order by created_at",
         "instr(lower(name), ?1) > 0",

@@ -68,7 +68,7 @@ impl OperatorOrganization {
     }
 }
 
-/// A state of organizations, of which the list can show only those.
+/// A state by which the list of organizations can be filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorState {
     /// Not on the waiting list.
