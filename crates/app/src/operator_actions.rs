@@ -42,7 +42,7 @@ pub struct Activity {
 }
 
 /// An organization with what it has used in this month.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OrganizationInUse {
     /// The organization.
     pub organization: Organization,
