@@ -270,8 +270,11 @@ fn of_file(refusal: Refusal) -> Refusal {
     let Refusal::Invalid(errors) = refusal else { return refusal };
     let mut of_file = FieldErrors::default();
     for error in errors.iter() {
-        let param = if error.param == TEXT { FILE } else { &error.param };
-        of_file.push(FieldError { param: param.to_owned(), ..error.clone() });
+        let mut error = error.clone();
+        if error.param == TEXT {
+            FILE.clone_into(&mut error.param);
+        }
+        of_file.push(error);
     }
     Refusal::Invalid(of_file)
 }
