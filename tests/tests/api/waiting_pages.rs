@@ -33,13 +33,14 @@ fn escaped(text: &str) -> String {
 }
 
 /// A hold that expires in that many seconds.
-async fn hold(api: &Client, calendar: &str, title: &str, clock: [&str; 2], seconds: i64) -> String {
+pub(crate) async fn hold(api: &Client, calendar: &str, title: &str, clock: [&str; 2], seconds: i64) -> String {
     let mut body = hold_body(&time(clock[0]), &time(clock[1]), &in_seconds(api, seconds).await, 0);
     body["title"] = json!(title);
     api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201).id()
 }
 
-async fn status(api: &Client, event: &str) -> Value {
+/// The status of an event.
+pub(crate) async fn status(api: &Client, event: &str) -> Value {
     api.get(format!("/v1/events/{event}")).await.expect(200)["status"].clone()
 }
 
