@@ -102,10 +102,19 @@ impl Allowance {
         if !public.contains(domain) {
             return Self::new(Limited::SignUps, domain.as_bytes(), None);
         }
-        let mut counted_by = domain.as_bytes().to_vec();
-        counted_by.push(0);
-        counted_by.extend(network(from));
-        Self::new(Limited::PublicSignUps, &counted_by, None)
+        Self::new(Limited::PublicSignUps, &with_network(domain, from), None)
+    }
+
+    /// The sign-ups of people from one network with addresses of one mail domain that are allowed even if others have used
+    /// up the domain's [`Self::sign_ups`]. So strangers cannot keep a person from signing up.
+    pub fn reserved_sign_ups(email: &Email, from: Option<IpAddr>) -> Self {
+        Self::new(Limited::ReservedSignUps, &with_network(email.domain(), from), None)
+    }
+
+    /// Emails for proving one address that are caused from one network, whoever causes them. They are fewer than the
+    /// emails that a recipient gets by default, so that a stranger leaves some to the person who has the address.
+    pub fn proofs_from(email: &Email, from: Option<IpAddr>) -> Self {
+        Self::new(Limited::ProofsFrom, &with_network(email.as_str(), from), None)
     }
 
     /// Exports of an organization.
@@ -200,10 +209,19 @@ impl Allowance {
     }
 }
 
+/// The owner of what is counted by a domain or an address, and by the network of the caller.
+fn with_network(named: &str, from: Option<IpAddr>) -> Vec<u8> {
+    let mut counted_by = named.as_bytes().to_vec();
+    counted_by.push(0);
+    counted_by.extend(network(from));
+    counted_by
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use kalends_plans::MailLimits;
     use proptest::prelude::*;
 
     use super::{
@@ -212,6 +230,9 @@ mod tests {
     };
 
     const NOON: Timestamp = Timestamp::from_micros(1_800_014_400_000_000);
+
+    const NEAR: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7));
+    const FAR: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 7));
 
     fn org() -> OrgId {
         OrgId::from_bytes([7; 16])
@@ -222,11 +243,13 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 13] {
+    fn all() -> [Allowance; 15] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
             sign_ups("ada@gmail.com", Some("203.0.113.7")),
+            Allowance::reserved_sign_ups(&ada, Some(NEAR)),
+            Allowance::proofs_from(&ada, Some(NEAR)),
             Allowance::exports(org()),
             Allowance::audit_files(org()),
             Allowance::feedback(org()),
@@ -264,6 +287,8 @@ mod tests {
             [
                 "10 sign-ups an hour are allowed with addresses of one mail domain",
                 "10 sign-ups an hour are allowed from one network with addresses of one mail provider",
+                "2 sign-ups an hour are allowed from one network with addresses of one mail domain",
+                "4 emails an hour are allowed to one address from one network",
                 "10 exports an hour are allowed",
                 "30 files of the audit log an hour are allowed",
                 "25 pieces of feedback a UTC day are allowed",
@@ -370,6 +395,18 @@ mod tests {
         let own = sign_ups("ada@example.com", Some("203.0.113.7"));
         assert_eq!(own, sign_ups("bob@example.com", Some("198.51.100.7")), "a private domain is counted as a whole");
         assert_eq!(own.limited, Limited::SignUps);
+    }
+
+    #[test]
+    fn a_stranger_uses_nothing_that_is_kept_for_another_network() {
+        let [ada, bob] = ["ada@example.com", "bob@example.com"].map(|text| Email::parse("email", text).unwrap());
+        let reserved = Allowance::reserved_sign_ups(&ada, Some(NEAR));
+        assert_eq!(reserved, Allowance::reserved_sign_ups(&bob, Some(NEAR)), "one domain");
+        assert_ne!(reserved, Allowance::reserved_sign_ups(&ada, Some(FAR)));
+        let proofs = Allowance::proofs_from(&ada, Some(NEAR));
+        assert_ne!(proofs, Allowance::proofs_from(&bob, Some(NEAR)));
+        assert_ne!(proofs, Allowance::proofs_from(&ada, Some(FAR)));
+        assert!(proofs.limited.count() < MailLimits::default().recipient.unwrap(), "some are left to others");
     }
 
     #[test]

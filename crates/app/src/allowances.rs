@@ -11,6 +11,31 @@ impl App {
         Allowance::sign_ups(email, &self.parts.settings.public_mail_domains, request.ip)
     }
 
+    /// Counts a sign-up of a person with that address.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`] if too many signed up with addresses of the mail domain, and the sign-ups that are reserved for
+    /// the person's network are used up too.
+    pub(crate) async fn allow_person(&self, email: &Email, request: &Request) -> Result<(), Refusal> {
+        let is_reserved = match self.allow(&Allowance::reserved_sign_ups(email, request.ip)).await {
+            Ok(()) => true,
+            Err(Refusal::TooMany { .. }) => false,
+            Err(refusal) => return Err(refusal),
+        };
+        match self.allow(&self.sign_ups(email, request)).await {
+            Err(Refusal::TooMany { .. }) if is_reserved => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Counts an email that asks for a proof of an address.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`] if too many such emails to the address were caused from the caller's network.
+    pub(crate) async fn allow_proof(&self, email: &Email, request: &Request) -> Result<(), Refusal> {
+        self.allow(&Allowance::proofs_from(email, request.ip)).await
+    }
+
     /// Takes one use of an allowance. The store counts, so that all nodes share the count.
     ///
     /// # Errors

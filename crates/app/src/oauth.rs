@@ -372,9 +372,14 @@ impl App {
         let Ok(acceptance) = self.parts.settings.terms.accept(terms, now) else {
             return Ok(Err(OauthFailure::TermsStale));
         };
+        let standing = self.address_standing(identity.email_verified);
         // Count once, even if the commit is retried.
         if !counted.swap(true, Ordering::Relaxed) {
-            match self.allow(&self.sign_ups(email, request)).await {
+            let allowed = match self.allow_person(email, request).await {
+                Ok(()) if standing == AddressStanding::Stated => self.allow_proof(email, request).await,
+                outcome => outcome,
+            };
+            match allowed {
                 Ok(()) => {}
                 Err(Refusal::TooMany { .. }) => return Ok(Err(OauthFailure::TooMany)),
                 Err(refusal) => return Err(refusal.into()),
@@ -382,7 +387,7 @@ impl App {
         }
         let new = NewAccount {
             email: email.clone(),
-            standing: self.address_standing(identity.email_verified),
+            standing,
             name: identity.user_name(email),
             org_name: None,
             password: None,

@@ -448,10 +448,12 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::LimitReached { metric, .. } => coded(ErrorType::QuotaExceeded, ErrorCode::Limit(*metric)),
         Refusal::TooFast { .. } => coded(ErrorType::RateLimitError, ErrorCode::TooFast),
         Refusal::TooMany { limited, .. } => match limited {
-            Limited::SignUps | Limited::PublicSignUps => coded(ErrorType::RateLimitError, ErrorCode::SignUpLimit),
+            Limited::SignUps | Limited::PublicSignUps | Limited::ReservedSignUps => {
+                coded(ErrorType::RateLimitError, ErrorCode::SignUpLimit)
+            }
             Limited::ClaimsOn | Limited::ClaimsOf => coded(ErrorType::RateLimitError, ErrorCode::ClaimLimit),
             Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
-            Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
+            Limited::Proofs | Limited::ProofsFrom => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) | Limited::TestMail => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),

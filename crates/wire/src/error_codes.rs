@@ -270,7 +270,7 @@ error_codes! {
     ClaimLimit = "claim_limit" [429],
     /// Too many password reset emails for one account.
     ResetLimit = "reset_limit" [429],
-    /// Too many emails for proving the address of one user.
+    /// Too many emails for proving an address.
     ProofLimit = "proof_limit" [429],
     /// Too many wrong codes of one user's second factor.
     SecondFactorLimit = "second_factor_limit" [429],

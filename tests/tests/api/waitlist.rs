@@ -6,7 +6,10 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{has_exactly, is_id};
+use crate::{
+    console::signing_up,
+    fixtures::{has_exactly, is_id},
+};
 
 const TERMS: &str = "2026-01-01";
 const TOKEN: &str = "the-operator-s-own-token";
@@ -168,7 +171,10 @@ async fn an_organization_accepts_new_terms(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_mail_domain_is_limited_to_ten_sign_ups_an_hour(#[case] database: Database) {
-    let mut server = Server::start(database).await;
+    let mut server = Server::start_with(database, &[("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8")]).await;
+    let person = async |server: &Server, from: &str, email: &str| {
+        server.anonymous().post("/v1/auth/signup").header("x-forwarded-for", from).json(signing_up(email)).await
+    };
     let sign_up = async |server: &Server, email: &str| {
         let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
         server.anonymous().post("/v1/agent/sign-up").json(body).await
@@ -182,6 +188,13 @@ async fn a_mail_domain_is_limited_to_ten_sign_ups_an_hour(#[case] database: Data
         let refused = sign_up(&server, email).await.refused(429, "rate_limit_error");
         let after: i64 = refused.header("retry-after").parse().unwrap();
         assert!((3_500..=3_600).contains(&after), "{after}");
+    }
+    // A person is not kept out by strangers: two from each network can still sign up.
+    for from in ["203.0.113.7", "198.51.100.7"] {
+        for number in 0..2 {
+            person(&server, from, &format!("{number}-{from}@bücher.example")).await.expect(201);
+        }
+        person(&server, from, &format!("late-{from}@bücher.example")).await.refused(429, "rate_limit_error");
     }
     sign_up(&server, "ada@example.com").await.expect(200);
     // An invalid address is refused first and is not counted.

@@ -13,6 +13,10 @@ pub enum Limited {
     /// Sign-ups with addresses of one public mail provider ([`PublicMailDomains`](crate::PublicMailDomains)) from one
     /// network.
     PublicSignUps,
+    /// Sign-ups from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`] are used up.
+    ReservedSignUps,
+    /// Emails for proving one address, from one network.
+    ProofsFrom,
     /// Exports of an organization.
     Exports,
     /// Files of the audit log of an organization.
@@ -73,6 +77,8 @@ impl Limited {
             Self::AuditFiles => 30,
             Self::ClaimsOn | Self::Resets | Self::Proofs | Self::TestMail => 5,
             Self::ClaimsOf => 20,
+            Self::ReservedSignUps => 2,
+            Self::ProofsFrom => 4,
             Self::Mail(count) | Self::MailTo(count) => count,
         }
     }
@@ -81,6 +87,8 @@ impl Limited {
         match self {
             Self::SignUps
             | Self::PublicSignUps
+            | Self::ReservedSignUps
+            | Self::ProofsFrom
             | Self::Exports
             | Self::AuditFiles
             | Self::ClaimsOn
@@ -100,6 +108,8 @@ impl Limited {
         match self {
             Self::SignUps => "sign-ups",
             Self::PublicSignUps => "public sign-ups",
+            Self::ReservedSignUps => "reserved sign-ups",
+            Self::ProofsFrom => "proofs from",
             Self::Exports => "exports",
             Self::AuditFiles => "audit files",
             Self::Feedback => "feedback",
@@ -120,14 +130,14 @@ impl fmt::Display for Limited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, window) = (self.count(), self.window());
         let what = match self {
-            Self::SignUps | Self::PublicSignUps => "sign-ups",
+            Self::SignUps | Self::PublicSignUps | Self::ReservedSignUps => "sign-ups",
             Self::Exports => "exports",
             Self::AuditFiles => "files of the audit log",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
             Self::TestMail => "test emails",
-            Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
+            Self::Resets | Self::Proofs | Self::ProofsFrom | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -137,6 +147,8 @@ impl fmt::Display for Limited {
         match self {
             Self::SignUps => f.write_str(" with addresses of one mail domain"),
             Self::PublicSignUps => f.write_str(" from one network with addresses of one mail provider"),
+            Self::ReservedSignUps => f.write_str(" from one network with addresses of one mail domain"),
+            Self::ProofsFrom => f.write_str(" to one address from one network"),
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
