@@ -158,6 +158,7 @@ macro_rules! conformance_cases {
                 members_are_those_of_a_map,
                 a_removal_ends_sessions_and_decisions,
                 decisions_about_members_follow_each_other,
+                an_organization_keeps_an_owner_in_a_race,
                 an_invitation_replaces_the_one_of_its_address,
                 an_invitation_is_used_once,
                 expired_invitations_are_purged,
