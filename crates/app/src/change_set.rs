@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Version};
-use kalends_notifications::{Letter, Message};
+use kalends_notifications::{Letter, Message, Withdrawn};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -44,6 +44,8 @@ pub struct ChangeSet {
     pub messages: Vec<Message>,
     /// Emails to people outside the organization, which a worker sends.
     pub letters: Vec<Letter>,
+    /// What emails that still wait must not announce any more. They are removed; those of the change itself are not.
+    pub withdrawn: Vec<Withdrawn>,
     /// Uses of allowances: condition and write in one.
     pub uses: Vec<Use>,
     /// The audit log entry.
@@ -173,6 +175,7 @@ impl ChangeSet {
             keeps_principals: false,
             messages: Vec::new(),
             letters: Vec::new(),
+            withdrawn: Vec::new(),
             uses: Vec::new(),
             audit: None,
             answer: None,
@@ -190,6 +193,7 @@ impl ChangeSet {
             && self.bookings.is_empty()
             && self.bridge.is_empty()
             && self.letters.is_empty()
+            && self.withdrawn.is_empty()
             && self.uses.is_empty()
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }

@@ -11,7 +11,8 @@ use kalends_accounts::{
 };
 use kalends_bridge as bridge;
 use kalends_kernel::{FieldError, Foreign, MemberInvitationId, OrgId, UserId};
-use kalends_notifications::About;
+use kalends_notifications::{About, Withdrawn};
+use kalends_time::Timestamp;
 use kalends_wire as wire;
 
 use crate::{
@@ -59,15 +60,22 @@ impl Team {
         Change::UpdateOrganization { organization, seen }
     }
 
-    /// The invitations by `user` to roles above `role`, or all of them. They are withdrawn when the user loses the right
-    /// to grant them.
-    fn withdrawn(&self, user: UserId, role: Option<Role>) -> impl Iterator<Item = Change> {
-        let org = self.organization.id;
-        let theirs = self.invitations.iter().filter(move |invitation| {
+    /// Withdraws the invitations by `user` to roles above `role`, or all of them: the user loses the right to grant them.
+    fn withdraw_those_of(&self, user: UserId, role: Option<Role>, at: Timestamp, changes: &mut ChangeSet) {
+        let theirs = self.invitations.iter().filter(|invitation| {
             invitation.invited_by == user && role.is_none_or(|role| role.may_invite(invitation.role).is_err())
         });
-        theirs.map(move |invitation| Change::RemoveInvitation { org, id: invitation.id })
+        for invitation in theirs {
+            withdraw(invitation, at, changes);
+        }
     }
+}
+
+/// Withdraws an invitation, with its email if that still waits.
+fn withdraw(invitation: &MemberInvitation, at: Timestamp, changes: &mut ChangeSet) {
+    let (org, id) = (changes.org, invitation.id);
+    changes.accounts.push(Change::RemoveInvitation { org, id });
+    changes.withdrawn.push(Withdrawn { about: About::invitation(id), at });
 }
 
 impl App {
@@ -119,6 +127,10 @@ impl App {
             let page = format!("{}/invitations#{}", self.parts.settings.console_url, token.reveal());
             let organization = Foreign::new(team.organization.name.as_str());
             let mail = letters::invites_member(&invitation, &organization, &Foreign::new(by.name.as_str()), page);
+            // It replaces the invitation of the same address, whose link no longer works.
+            let replaced = team.invitations.iter().filter(|earlier| earlier.email == *email);
+            let withdrawn = |earlier: &MemberInvitation| Withdrawn { about: About::invitation(earlier.id), at: now };
+            changes.withdrawn.extend(replaced.map(withdrawn));
             self.write_letter(&mail, About::invitation(invitation.id), now, &mut changes);
             let answer = Answered::shows(&actor.request, wire::MemberInvitation::from(&invitation), None);
             let id = invitation.id.to_string();
@@ -145,7 +157,7 @@ impl App {
             }
             let mut changes = ChangeSet::new(team.organization.id);
             changes.accounts = vec![Change::ChangeRole { membership, seen: user.version }];
-            changes.accounts.extend(team.withdrawn(user.id, Some(role)));
+            team.withdraw_those_of(user.id, Some(role), self.now(), &mut changes);
             changes.accounts.push(team.decided());
             self.commit_for(actor, None, user.id.to_string(), changes, answer).await
         })
@@ -176,7 +188,7 @@ impl App {
                 // Leaving raised the version.
                 changes.accounts.push(Change::DeleteUser { user, seen: seen.next() });
             }
-            changes.accounts.extend(team.withdrawn(user, None));
+            team.withdraw_those_of(user, None, self.now(), &mut changes);
             changes.accounts.push(team.decided());
             let consents = self.disconnect(org, user, &mut changes).await?;
             let answer = Answered::nothing(&actor.request);
@@ -200,7 +212,8 @@ impl App {
             let invitation = found.ok_or_else(|| Refusal::missing(Missing::Member, written))?;
             team.own.0.role.may_invite(invitation.role).map_err(Refusal::from)?;
             let mut changes = ChangeSet::new(team.organization.id);
-            changes.accounts = vec![Change::RemoveInvitation { org: team.organization.id, id }, team.decided()];
+            withdraw(invitation, self.now(), &mut changes);
+            changes.accounts.push(team.decided());
             self.commit_for(actor, None, id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await

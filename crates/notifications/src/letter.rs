@@ -100,6 +100,15 @@ impl About {
     }
 }
 
+/// A change with which an organization takes back what its letters announce. Those that wait are not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// What the letters are about. Its occurrence does not matter: letters about all of them are withdrawn.
+    pub about: About,
+    /// When it was taken back.
+    pub at: Timestamp,
+}
+
 impl std::fmt::Debug for Letter {
     /// Omits the recipient and the content.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

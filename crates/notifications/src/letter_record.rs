@@ -217,6 +217,12 @@ impl LetterRecord {
     pub fn superseded(self, at: Timestamp) -> Self {
         Self { status: LetterStatus::Superseded, next_attempt_at: None, ended_at: Some(at), ..self }
     }
+
+    /// The record after what the letter announces was taken back at `at`.
+    #[must_use]
+    pub fn withdrawn(self, at: Timestamp) -> Self {
+        Self { status: LetterStatus::Outdated, next_attempt_at: None, ended_at: Some(at), ..self }
+    }
 }
 
 /// A page of an organization's records, the newest letter first.

@@ -29,7 +29,7 @@ pub use delivery::{
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
 pub use failed_letter::FailedLetter;
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
-pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter};
+pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter, Withdrawn};
 pub use letter_record::{
     DropReason, Envelope, LETTER_RECORDS_KEPT, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
     ServerReply,

@@ -180,6 +180,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     proposals::apply(connection, batch).await?;
     bookings::apply(connection, batch).await?;
     bridge::apply(connection, batch).await?;
+    letters::withdraw(connection, batch).await?;
     letters::apply(connection, batch).await?;
     outbox::apply(connection, batch).await?;
     audit::apply(connection, batch).await?;

@@ -12,7 +12,7 @@ use crate::{
     claims::{self, DAY, signed_in, text},
     connecting::{Connecting, HUMAN},
     console::{Human, PASSWORD, signing_up},
-    fixtures::{has_exactly, is_id, is_time},
+    fixtures::{has_exactly, is_id, is_time, wait_until},
     on_both,
 };
 
@@ -121,6 +121,30 @@ async fn an_invited_person_becomes_a_member(#[case] database: Database) {
     let mails = owner.get("/v1/mail").await.expect(200);
     assert_eq!(mails.data()[0]["to"], "bob@example.com");
     assert!(!mails.text().contains(&token) && !invited.text().contains(&token) && !server.log().contains(&token));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_withdrawn_invitation_is_not_mailed_later(#[case] database: Database) {
+    let mut server = Server::start_with(database, &[("KALENDS_MAIL_LIMITS", "org=9,recipient=1")]).await;
+    let owner = server.client(&Human::sign_up(&server, "ada@example.com").await.token);
+    let (bob, eve) = ("bob@example.com", "eve@example.com");
+    // One email goes out. The others wait for the recipient's limit: one is withdrawn, one is replaced, one stays.
+    for (email, sent) in [(bob, 1), (eve, 2)] {
+        let first = invite(&owner, email, "viewer").await.expect(201);
+        wait_until(|| async { owner.get("/v1/mail?status=sent").await }, |mail| mail.data().len() == sent).await;
+        owner.delete(format!("{MEMBERS}/{}", first.id())).await.expect(204);
+    }
+    let withdrawn = invite(&owner, bob, "viewer").await.expect(201);
+    owner.delete(format!("{MEMBERS}/{}", withdrawn.id())).await.expect(204);
+    invite(&owner, eve, "viewer").await.expect(201);
+    invite(&owner, eve, "member").await.expect(201);
+    assert_eq!(owner.get("/v1/mail?status=outdated").await.expect(200).data().len(), 2);
+    server.restart_at_offset(3_700).await;
+    token(&server, eve, 2).await;
+    let sent = server.mails();
+    let to = |email: &str| sent.iter().filter(|mail| mail.to == email).count();
+    assert_eq!((to(bob), to(eve)), (1, 2));
 }
 
 #[apply(on_both)]

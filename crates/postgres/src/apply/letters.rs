@@ -3,13 +3,33 @@
 use kalends_accounts::Taken;
 use kalends_app::Use;
 use kalends_app::ports::CommitError;
-use kalends_notifications::{Letter, LetterStatus};
+use kalends_notifications::{Letter, LetterStatus, Withdrawn};
 use kalends_rows::{LetterWrite, SealedChangeSet};
 use kalends_time::Timestamp;
 use sqlx::{PgConnection, types::Uuid};
 
 use super::allowances::use_up;
 use crate::error::ApplyError;
+
+/// Removes the letters that the change-sets withdraw, with one statement each.
+pub(crate) async fn withdraw(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for Withdrawn { about, at } in &changes.withdrawn {
+            sqlx::query!(
+                "WITH gone AS (DELETE FROM letters WHERE org_id = $1 AND about = $2 RETURNING id)
+                 UPDATE letter_records r SET status = $3, next_attempt_at = NULL, ended_at = $4
+                 FROM gone WHERE r.org_id = $1 AND r.id = gone.id",
+                changes.org.uuid(),
+                about.event.uuid(),
+                LetterStatus::Outdated.as_str(),
+                at.as_micros(),
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+    }
+    Ok(())
+}
 
 /// Stores the letters.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

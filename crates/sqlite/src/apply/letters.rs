@@ -2,7 +2,7 @@
 
 use kalends_accounts::Taken;
 use kalends_app::{Use, ports::CommitError};
-use kalends_notifications::LetterStatus;
+use kalends_notifications::{LetterStatus, Withdrawn};
 use kalends_rows::{LetterWrite, SealedChangeSet};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
@@ -10,12 +10,30 @@ use sqlx::SqliteConnection;
 use super::allowances::use_up;
 use crate::error::Failure;
 
-/// Uses the allowances of one change-set, and stores its letters.
+/// Uses the allowances of one change-set, removes the letters that it withdraws, and stores its own.
 pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
     for Use { allowance, count, now } in &sealed.changes().uses {
         if let Taken::Refused { retry_after } = use_up(connection, allowance, *count, *now).await? {
             return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
         }
+    }
+    for Withdrawn { about, at } in &sealed.changes().withdrawn {
+        let (org_id, about, at) = (sealed.changes().org.uuid(), about.event.uuid(), at.as_micros());
+        let status = LetterStatus::Outdated.as_str();
+        // The records first, since they are found by the letters.
+        sqlx::query!(
+            "update letter_records set status = ?3, next_attempt_at = null, ended_at = ?4
+             where org_id = ?1 and id in (select id from letters where org_id = ?1 and about = ?2)",
+            org_id,
+            about,
+            status,
+            at
+        )
+        .execute(&mut *connection)
+        .await?;
+        sqlx::query!("delete from letters where org_id = ?1 and about = ?2", org_id, about)
+            .execute(&mut *connection)
+            .await?;
     }
     for LetterWrite { letter, content, envelope, due_at } in sealed.letters() {
         let (org_id, id, recipient) = (letter.org.uuid(), letter.id.uuid(), letter.recipient.as_slice());

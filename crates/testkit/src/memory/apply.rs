@@ -58,6 +58,9 @@ impl State {
         for used in &changes.uses {
             next.take(used)?;
         }
+        for withdrawn in &changes.withdrawn {
+            next.withdraw_letters(changes.org, *withdrawn);
+        }
         for letter in &changes.letters {
             let due_at = changes.letters_due().unwrap_or(letter.created_at);
             let row = LetterRow { letter: Letter { envelope: None, ..letter.clone() }, due_at, fence: 0, put_off: 0 };

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{
     ClaimedLetter, FailedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord, LetterWork, RecordSearch,
-    ports::Letters,
+    Withdrawn, ports::Letters,
 };
 use kalends_time::{CivilDate, Timestamp, Zone};
 
@@ -142,6 +142,15 @@ impl State {
         let mut failed: Vec<_> = self.letter_records.values().filter(|record| record.has_failed()).collect();
         failed.sort_by_key(|record| Reverse((record.created_at, record.id)));
         failed.into_iter()
+    }
+
+    /// Removes the letters about what was taken back.
+    pub(super) fn withdraw_letters(&mut self, org: OrgId, withdrawn: Withdrawn) {
+        let is_gone = |letter: &Letter| letter.org == org && letter.about.event == withdrawn.about.event;
+        let gone: Vec<_> = self.letters.extract_if(.., |_, row| is_gone(&row.letter)).map(|(key, _)| key).collect();
+        for key in gone {
+            self.change_record(key, |record| record.withdrawn(withdrawn.at));
+        }
     }
 
     fn change_record(&mut self, key: (OrgId, LetterId), change: impl FnOnce(LetterRecord) -> LetterRecord) {
