@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Change, Role, SessionEnd, goes_with};
-use kalends_kernel::StoreError;
 use kalends_time::SignedDuration;
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, console::human};
@@ -27,14 +26,8 @@ impl App {
     pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answered<()>, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
-        // Read before the rows go. A consent that cannot be read must not prevent the deletion.
-        let consents = match self.consents_of(org).await {
-            Err(error @ StoreError::Corrupt(_)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, %org, "consents cannot be revoked");
-                Vec::new()
-            }
-            consents => consents?,
-        };
+        // Read before the rows go.
+        let consents = self.consents_of(org).await?;
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
             let seen = self.parts.store.find_organization(org).await?.ok_or_else(missing)?.version;

@@ -104,10 +104,13 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`].
     pub async fn delete_connection(self: &Arc<Self>, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
+        let ((_, user), org) = (human(actor)?, actor.org());
+        let missing = || Refusal::missing(Missing::Connection, id);
+        let connection: ConnectionId = id.parse().map_err(|_| missing())?;
         let (answer, consent) = retry_stale(|| async {
-            let seen = self.connection_of(actor, id).await?;
-            let (org, connection, version) = (seen.org, seen.id, seen.version);
-            let consent = self.consent_of(seen).await?;
+            let own = self.parts.store.connection_versions(org, Some(user)).await?;
+            let (_, version) = own.into_iter().find(|(id, _)| *id == connection).ok_or_else(missing)?;
+            let consent = self.consent_to_revoke(org, connection).await?;
             let mut changes = ChangeSet::new(org);
             changes.bridge.push(Change::DeleteConnection { org, connection, seen: version });
             let answer = self
@@ -116,7 +119,7 @@ impl App {
             Ok((answer, consent))
         })
         .await?;
-        self.give_back(vec![consent]).await;
+        self.give_back(Vec::from_iter(consent)).await;
         Ok(answer)
     }
 

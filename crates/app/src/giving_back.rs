@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use futures::{StreamExt as _, stream};
 use kalends_accounts::oauth::Provider;
 use kalends_bridge::{Connection, TheirCalendar, Tokens};
-use kalends_kernel::{LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{ConnectionId, LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
 use tracing::Instrument as _;
 
 use crate::App;
@@ -45,11 +45,33 @@ impl App {
         Ok(Consent { org, provider, human, tokens, calendars })
     }
 
-    /// The consents that the connections of an organization rely on.
+    /// The consent that a connection relies on; `None` if there is no such connection, or if it cannot be opened. Nobody
+    /// can revoke a consent whose tokens cannot be opened, but its connection must not stay because of that.
+    pub(crate) async fn consent_to_revoke(
+        &self,
+        org: OrgId,
+        connection: ConnectionId,
+    ) -> Result<Option<Consent>, StoreError> {
+        let found = match self.parts.store.find_connection(org, connection).await {
+            Ok(Some(found)) => self.consent_of(found).await.map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
+            Err(error @ StoreError::Corrupt(_)) => {
+                let cause = &error as &dyn std::error::Error;
+                tracing::error!(error = cause, %org, %connection, "a consent cannot be revoked");
+                Ok(None)
+            }
+            found => found,
+        }
+    }
+
+    /// The consents that the connections of an organization rely on, as far as they can be opened.
     pub(crate) async fn consents_of(&self, org: OrgId) -> Result<Vec<Consent>, StoreError> {
         let mut consents = Vec::new();
-        for connection in self.all_connections(org, None).await? {
-            consents.push(self.consent_of(connection).await?);
+        for (connection, _) in self.parts.store.connection_versions(org, None).await? {
+            consents.extend(self.consent_to_revoke(org, connection).await?);
         }
         Ok(consents)
     }

@@ -223,10 +223,9 @@ impl App {
     /// consents to revoke.
     async fn disconnect(&self, org: OrgId, user: UserId, changes: &mut ChangeSet) -> Result<Vec<Consent>, Refusal> {
         let mut consents = Vec::new();
-        for connection in self.all_connections(org, Some(user)).await? {
-            let (id, seen) = (connection.id, connection.version);
-            changes.bridge.push(bridge::Change::DeleteConnection { org, connection: id, seen });
-            consents.push(self.consent_of(connection).await?);
+        for (connection, seen) in self.parts.store.connection_versions(org, Some(user)).await? {
+            changes.bridge.push(bridge::Change::DeleteConnection { org, connection, seen });
+            consents.extend(self.consent_to_revoke(org, connection).await?);
         }
         Ok(consents)
     }

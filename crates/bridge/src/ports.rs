@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
+    Version,
 };
 use kalends_time::Timestamp;
 
@@ -61,6 +62,14 @@ pub trait Connections: Send + Sync {
         human: Option<UserId>,
         page: Page,
     ) -> Result<Listed<Connection>, StoreError>;
+
+    /// The organization's connections, or only those of one user, by identifier, with their versions. Nothing sealed is
+    /// opened, so a connection that cannot be opened is among them, and can be deleted.
+    async fn connection_versions(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<(ConnectionId, Version)>, StoreError>;
 
     /// The calendars of a connection, by identifier.
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError>;

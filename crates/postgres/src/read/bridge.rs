@@ -6,6 +6,7 @@ use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar}
 use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
+    Version,
 };
 use kalends_time::Timestamp;
 use uuid::Uuid;
@@ -117,6 +118,21 @@ impl Connections for PostgresStore {
             human.map(UserId::uuid),
         );
         listed(data, page, counted, total.fetch_one(&self.connections)).await
+    }
+
+    async fn connection_versions(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<(ConnectionId, Version)>, StoreError> {
+        let records = sqlx::query!(
+            "SELECT id, version FROM calendar_connections
+             WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2) ORDER BY id",
+            org.uuid(),
+            human.map(UserId::uuid),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        Ok(records.into_iter().map(|record| (ConnectionId::from_uuid(record.id), Version(record.version))).collect())
     }
 
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {

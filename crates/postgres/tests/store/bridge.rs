@@ -98,6 +98,8 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
     ] {
         behind.run(corrupt).await;
         located(store.find_connection(org, connection.id).await, "calendar_connections", column, &connection.id);
+        let versions = store.connection_versions(org, None).await.unwrap();
+        assert!(versions.contains(&(connection.id, connection.version)), "it can still be deleted");
         located(
             store.list_connections(org, None, Page::default()).await,
             "calendar_connections",

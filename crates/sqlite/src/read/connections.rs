@@ -5,7 +5,7 @@ use kalends_bridge::{
     Connection, Fence, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, UserId};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, UserId, Version};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -74,6 +74,28 @@ impl Connections for SqliteStore {
             Ok(Listed { data, total })
         })
         .await
+    }
+
+    async fn connection_versions(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<(ConnectionId, Version)>, StoreError> {
+        let (org_id, human) = (org.uuid(), human.map(UserId::uuid));
+        let rows = sqlx::query!(
+            "select id, version from calendar_connections
+             where org_id = ?1 and (?2 is null or human_id = ?2) order by id",
+            org_id,
+            human
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let versions = rows.into_iter().map(|row| {
+            let id = ConnectionId::from_uuid(row_id("calendar_connections", "id", &row.id)?);
+            Ok((id, Version(row.version)))
+        });
+        versions.collect()
     }
 
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {

@@ -106,6 +106,8 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
                 let now = scratch.make.tick() + CLAIM_LASTS;
                 assert!(store.claim_refreshes(now, now, 9).await.unwrap().is_empty(), "the corrupt row is skipped");
                 let connection = bridged.connection.id;
+                let versions = store.connection_versions(org, None).await.unwrap();
+                assert!(versions.contains(&(connection, bridged.connection.version)), "it can still be deleted");
                 (place(store.find_connection(org, connection).await), connection.to_string())
             }
             "external_calendars" => {

@@ -17,6 +17,7 @@ use kalends_calendars::{
 use kalends_kernel::HumanSource;
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
+    Version,
 };
 use kalends_time::{Span, Timestamp};
 
@@ -97,6 +98,19 @@ impl Connections for MemoryStore {
             .map(|row| &row.connection)
             .filter(|connection| connection.org == org && human.is_none_or(|human| connection.human == human));
         Ok(page_of(of, |connection| (connection.created_at, connection.id), page))
+    }
+
+    async fn connection_versions(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<(ConnectionId, Version)>, StoreError> {
+        let state = self.state();
+        let all = state.connections.values().map(|row| &row.connection);
+        let of = all.filter(|connection| connection.org == org && human.is_none_or(|human| connection.human == human));
+        let mut versions: Vec<_> = of.map(|connection| (connection.id, connection.version)).collect();
+        versions.sort_unstable();
+        Ok(versions)
     }
 
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
