@@ -22,7 +22,7 @@ use crate::{
     attempt::{Attempt, retry_stale},
     audit::{By, Subject},
     letters,
-    ports::{ExchangeError, OfferedProvider},
+    ports::{ExchangeError, Exchanged, OfferedProvider},
 };
 
 /// The beginning of an attempt to sign in.
@@ -132,6 +132,22 @@ pub(crate) fn plain(error: &str) -> String {
     error.chars().filter(char::is_ascii_graphic).take(ERROR_MAX).collect()
 }
 
+/// Logs that a provider did not give an identity, and returns the failure that the user sees.
+fn logged(provider: &str, error: &ExchangeError) -> OauthFailure {
+    let cause = error as &dyn std::error::Error;
+    match error {
+        ExchangeError::Refused(_) => OauthFailure::Failed,
+        ExchangeError::Malformed(_) => {
+            tracing::warn!(provider, error = cause, "a provider's answer cannot be used");
+            OauthFailure::Failed
+        }
+        ExchangeError::Unavailable(_) => {
+            tracing::warn!(provider, error = cause, "a provider does not answer");
+            OauthFailure::Unavailable
+        }
+    }
+}
+
 /// The session token of the user that an identity signs in.
 type Entered = Result<String, OauthFailure>;
 
@@ -228,28 +244,22 @@ impl App {
             }
             Err(error) => return failed(error.into(), &error),
         };
-        let claims = match self.parts.providers.exchange(client.provider, token_request).await {
-            Ok(claims) => claims,
-            Err(error) => {
-                let cause = &error as &dyn std::error::Error;
-                let failure = match &error {
-                    ExchangeError::Refused(_) => OauthFailure::Failed,
-                    ExchangeError::Malformed(_) => {
-                        tracing::warn!(provider, error = cause, "a provider's answer cannot be used");
-                        OauthFailure::Failed
-                    }
-                    ExchangeError::Unavailable(_) => {
-                        tracing::warn!(provider, error = cause, "a provider does not answer");
-                        OauthFailure::Unavailable
-                    }
-                };
-                return failed(failure, &error);
-            }
+        let Exchanged { claims, incomplete } = match self.parts.providers.exchange(client.provider, token_request).await
+        {
+            Ok(exchanged) => exchanged,
+            Err(error) => return failed(logged(provider, &error), &error),
         };
         let identity = match claims.check(&attempt, &client, self.now()) {
             Ok(identity) => identity,
             Err(error) => return failed(error.into(), &error),
         };
+        if let Some(error) = incomplete {
+            let failure = logged(provider, &error);
+            // A known user needs no more than the identity token.
+            if self.known(&identity).await?.is_none() {
+                return failed(failure, &error);
+            }
+        }
         let counted = AtomicBool::new(false);
         let terms = attempt.terms_version.as_deref();
         match retry_stale(|| self.enter_as(request, &identity, terms, &counted)).await {

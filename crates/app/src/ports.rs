@@ -685,6 +685,16 @@ pub struct OfferedProvider {
     pub title: String,
 }
 
+/// The identity for which a provider exchanged a code.
+#[derive(Debug)]
+pub struct Exchanged {
+    /// The claims of the identity token, with those of the UserInfo endpoint if it was asked and answered.
+    pub claims: IdentityClaims,
+    /// Why the claims of the UserInfo endpoint are missing, if it was asked. They have the address, which a user who is
+    /// known by the subject does not need.
+    pub incomplete: Option<ExchangeError>,
+}
+
 /// The configured providers that users sign in with.
 #[async_trait]
 pub trait SignInProviders: Send + Sync {
@@ -701,7 +711,7 @@ pub trait SignInProviders: Send + Sync {
     /// Exchanges the code of a callback for an identity, at the provider's token endpoint over TLS. Check it with
     /// [`IdentityClaims::check`]. If the identity token of an operator's own provider has no address, the address comes
     /// from its UserInfo endpoint (OpenID Connect Core section 5.4).
-    async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError>;
+    async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<Exchanged, ExchangeError>;
 }
 
 /// Why a calendar provider did not do what was asked.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
-use kalends_app::ports::{ExchangeError, OfferedProvider, SignInProviders};
+use kalends_app::ports::{ExchangeError, Exchanged, OfferedProvider, SignInProviders};
 use kalends_egress::{Egress, Exchange, Reply, header};
 use kalends_remote::RemoteUrl;
 use kalends_time::Clock;
@@ -133,6 +133,18 @@ impl Providers {
         discovery::read(&settings.issuer, reply.status.as_u16(), &reply.body, exempt)
     }
 
+    /// Asks the UserInfo endpoint for the claims that the identity token lacks.
+    async fn with_userinfo(
+        &self,
+        claims: IdentityClaims,
+        endpoint: RemoteUrl,
+        access_token: &SecretString,
+    ) -> Result<IdentityClaims, ExchangeError> {
+        let reply = self.send(requests::userinfo(endpoint, access_token)?).await?;
+        let media_type = reply.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        userinfo::added(claims, reply.status.as_u16(), media_type.unwrap_or_default(), &reply.body)
+    }
+
     async fn send(&self, exchange: Exchange) -> Result<Reply, ExchangeError> {
         self.egress.send(exchange).await.map_err(|error| ExchangeError::Unavailable(Box::new(error)))
     }
@@ -148,7 +160,7 @@ impl SignInProviders for Providers {
         Ok(self.registration(provider).await?.map(|registration| registration.client))
     }
 
-    async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
+    async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<Exchanged, ExchangeError> {
         let registration = self.registration(provider).await?;
         let registration = registration.ok_or_else(|| ExchangeError::Unavailable("it is not configured".into()))?;
         let reply = self.send(requests::token(&registration, &request)?).await?;
@@ -157,11 +169,12 @@ impl SignInProviders for Providers {
         let (Some(endpoint), Some(access_token), true) =
             (registration.userinfo_endpoint, answer.access_token, claims.email.is_none())
         else {
-            return Ok(claims);
+            return Ok(Exchanged { claims, incomplete: None });
         };
-        let reply = self.send(requests::userinfo(endpoint, &access_token)?).await?;
-        let media_type = reply.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        userinfo::added(claims, reply.status.as_u16(), media_type.unwrap_or_default(), &reply.body)
+        Ok(match self.with_userinfo(claims.clone(), endpoint, &access_token).await {
+            Ok(claims) => Exchanged { claims, incomplete: None },
+            Err(error) => Exchanged { claims, incomplete: Some(error) },
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Outgoing ports behind which there is nothing, for tests that do not use them.
 
 use async_trait::async_trait;
-use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
+use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{
-    CalendarProviders, ExchangeError, FeedFetcher, FetchError, FetchedFeed, OfferedProvider, ProviderError,
+    CalendarProviders, ExchangeError, Exchanged, FeedFetcher, FetchError, FetchedFeed, OfferedProvider, ProviderError,
     SignInProviders, TheirBusy, WebhookPost, WebhookReply, WebhookSender,
 };
 use kalends_bridge::{TheirCalendar, Tokens};
@@ -52,7 +52,7 @@ impl SignInProviders for NoProviders {
         Ok(None)
     }
 
-    async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
+    async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<Exchanged, ExchangeError> {
         Err(ExchangeError::Unavailable("no provider is configured".into()))
     }
 }

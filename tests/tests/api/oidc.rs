@@ -94,6 +94,11 @@ async fn the_address_may_be_only_in_userinfo(#[case] database: Database) {
         world.provider.user_info(&claims);
         world.failed(&world.sign_in("oidc", &terms()).await, "oauth_failed");
     }
+    // A known user needs no such answer.
+    world.provider.claims(&bare("ada"));
+    world.provider.user_info(&json!({ "sub": null }));
+    assert_eq!(me(&world.signed_in(&world.sign_in("oidc", "").await)).await, ada);
+    world.provider.claims(&bare("eve"));
     // A provider without this endpoint sends no address, and a known user needs none.
     world.server.restart().await;
     world.register();
