@@ -197,6 +197,17 @@ impl RemoteUrl {
         &self.0
     }
 
+    /// Whether nobody on the way can read or change what is sent: it is sent over https, or does not leave this machine.
+    pub fn is_confidential(&self) -> bool {
+        self.0.scheme() == "https"
+            || match self.0.host() {
+                Some(Host::Ipv4(address)) => address.is_loopback(),
+                Some(Host::Ipv6(address)) => address.is_loopback(),
+                Some(Host::Domain(name)) => name == "localhost",
+                None => false,
+            }
+    }
+
     /// The host and port. Sending is limited per destination.
     pub fn destination(&self) -> (&str, u16) {
         (self.0.host_str().unwrap_or(""), self.0.port_or_known_default().unwrap_or(443))
@@ -422,6 +433,21 @@ mod tests {
     proptest! {
         /// An accepted URL is https to a public literal address or a name, and parses to itself.
         #[test]
+    fn plain_http_is_confidential_only_on_this_machine() {
+        for (text, expected) in [
+            ("https://example.com/", true),
+            ("https://10.0.0.7/", true),
+            ("http://127.0.0.1:9000/", true),
+            ("http://[::1]:9000/", true),
+            ("http://localhost:9000/", true),
+            ("http://10.0.0.7:9000/", false),
+            ("http://localhost.example.com/", false),
+        ] {
+            assert_eq!(RemoteUrl::from_stored(text).unwrap().is_confidential(), expected, "{text}");
+        }
+    }
+
+    #[test]
         fn accepted_urls_are_safe(text in "https?://[a-z0-9.:@\\[\\]/%#?\\\\-]{0,40}") {
             if let Ok(url) = parse(&text) {
                 prop_assert_eq!(url.as_url().scheme(), "https");

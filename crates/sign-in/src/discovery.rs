@@ -21,6 +21,9 @@ const ISSUER_SHOWN: usize = 128;
 /// The name of [`Authentication::Post`] in documents.
 const POST: &str = "client_secret_post";
 
+/// What is wrong with an endpoint on plain http.
+const PLAIN: &str = "must be an https URL, except on this machine: an identity is trusted because it comes over TLS";
+
 /// How the service shows its secret to the token endpoint (RFC 6749 section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Authentication {
@@ -91,7 +94,10 @@ pub(crate) fn read(
         return Err(Undiscovered::Issuer(found.issuer.chars().take(ISSUER_SHOWN).collect()));
     }
     let endpoint = |name: &'static str, text: &str| {
-        RemoteUrl::parse(name, text, &exempt).map_err(|wrong| Undiscovered::Endpoint(name, wrong.message))
+        let url = RemoteUrl::parse(name, text, &exempt).map_err(|wrong| Undiscovered::Endpoint(name, wrong.message))?;
+        // The signature of an identity token is not checked: it comes from the token endpoint over TLS instead (OpenID
+        // Connect Core section 3.1.3.7).
+        if url.is_confidential() { Ok(url) } else { Err(Undiscovered::Endpoint(name, PLAIN.to_owned())) }
     };
     // Without the list, a provider supports only the header (section 3).
     let methods = found.token_endpoint_auth_methods_supported.unwrap_or_default();
@@ -293,6 +299,12 @@ mod tests {
         let local = but(&json!({ name: "http://127.0.0.1:9000/x" }));
         let exempt = |host: &str, port: u16| host == "127.0.0.1" && port == 9_000;
         assert!(read(ISSUER, 200, &local, exempt).is_ok());
+        // In the operator's network, a host may be private, but somebody may be on the way to it.
+        let exempt = |host: &str, port: u16| host == "10.0.0.7" && port == 9_000;
+        for (scheme, is_accepted) in [("https", true), ("http", false)] {
+            let near = but(&json!({ name: format!("{scheme}://10.0.0.7:9000/x") }));
+            assert_eq!(read(ISSUER, 200, &near, exempt).is_ok(), is_accepted, "{scheme}");
+        }
     }
 
     #[rstest]

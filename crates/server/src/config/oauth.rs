@@ -106,7 +106,7 @@ impl Reader<'_> {
         let client_id = self.optional(keys.client_id, text);
         let client_secret = self.optional(keys.client_secret, |secret| text(secret).map(SecretString::from));
         let authorize_url = self.read(keys.authorize_url, |text| remote(text, exempt).map(|url| url.as_url().clone()));
-        let token_url = self.read(keys.token_url, |text| remote(text, exempt));
+        let token_url = self.read(keys.token_url, |text| confidential(text, exempt));
         let issuer = self.read(keys.issuer, issuer);
         let connected = self.read(keys.calendars, flag);
         let api = self.read(keys.calendar_url, |text| remote(text, exempt));
@@ -163,6 +163,13 @@ fn remote(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<RemoteUrl, S
     RemoteUrl::parse("", text.trim(), exempt).map_err(|error| error.message)
 }
 
+/// A URL that outgoing calls may reach, and from which identities come. They are trusted because of TLS, so plain http
+/// must not leave this machine.
+fn confidential(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<RemoteUrl, String> {
+    let url = remote(text, exempt)?;
+    if url.is_confidential() { Ok(url) } else { Err("must be an https URL, except on this machine".to_owned()) }
+}
+
 /// An issuer has the form of a URL, but is compared as text.
 fn issuer(text: &str) -> Result<String, String> {
     let text = text.trim();
@@ -179,7 +186,7 @@ fn discovered_issuer(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<(
     if issuer.contains(['?', '#']) {
         return Err("must be an https URL without a query or a fragment".to_owned());
     }
-    let discovery = remote(&OidcSettings::discovery_address(&issuer), exempt)?;
+    let discovery = confidential(&OidcSettings::discovery_address(&issuer), exempt)?;
     Ok((issuer, discovery))
 }
 
@@ -290,7 +297,8 @@ mod tests {
     fn the_issuer_of_an_own_provider_must_be_public_or_allowed() {
         let with = |issuer: &str| {
             let [_, id, secret] = OIDC;
-            parse_oidc(&[("KALENDS_OIDC_ISSUER", issuer), id, secret, ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9000")])
+            let allowed = ("KALENDS_EGRESS_ALLOW", "127.0.0.1:9000,10.0.0.7:9000");
+            parse_oidc(&[("KALENDS_OIDC_ISSUER", issuer), id, secret, allowed])
         };
         for wrong in [
             "id.example.com",
@@ -299,11 +307,13 @@ mod tests {
             "https://id.example.com#a",
             "https://127.0.0.1/realms/staff",
             "http://127.0.0.1:9001",
+            "http://10.0.0.7:9000",
             "https://user@id.example.com",
         ] {
             let problems = with(wrong).unwrap_err();
             assert!(problems.len() == 1 && problems[0].starts_with("KALENDS_OIDC_ISSUER"), "{wrong}: {problems:?}");
         }
+        assert!(with("https://10.0.0.7:9000/").is_ok());
         let own = with("http://127.0.0.1:9000/").unwrap().unwrap();
         assert_eq!(own.issuer, "http://127.0.0.1:9000/", "it is compared as text");
         assert_eq!(own.discovery.as_str(), "http://127.0.0.1:9000/.well-known/openid-configuration");
