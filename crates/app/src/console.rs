@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName, Organization,
-    Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User, UserName, WrongCode,
-    open_account,
+    Account, Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName,
+    Organization, Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User,
+    UserName, WrongCode, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -96,19 +96,46 @@ impl App {
         }
     }
 
-    async fn open_account(
-        &self,
-        request: &Request,
-        new: &NewAccount,
-    ) -> Result<SessionBegun<wire::ConsoleSignedUp>, Attempt> {
+    /// The account of a new user, and the changes that create it, with the first session and the request for a proof of
+    /// the address. They do not create the key, which only a caller that shows it can use.
+    ///
+    /// # Errors
+    /// [`Refusal::Waitlisted`].
+    pub(crate) async fn changes_of_sign_up(&self, new: &NewAccount) -> Result<(Account, ChangeSet), Refusal> {
         let known = self.parts.store.find_by_email(&new.email).await?;
         let owned = match &known {
             Some(known) => self.parts.store.owner_of(known.id).await?.is_some(),
             None => false,
         };
         let known = known.as_ref().map(|known| (known, owned));
-        let account = open_account(known, new, self.now(), self.entropy())
-            .map_err(|SignUpError::Waiting| Attempt::Refused(Refusal::Waitlisted))?;
+        let account =
+            open_account(known, new, self.now(), self.entropy()).map_err(|SignUpError::Waiting| Refusal::Waitlisted)?;
+        let organization = account.founding.organization();
+        let (org, seen) = (organization.id, account.user.version);
+        let mut changes = ChangeSet::new(org);
+        changes.accounts = vec![
+            Change::CreateUser(account.user.clone()),
+            match account.founding.clone() {
+                Founding::New(organization) => Change::CreateOrganization(organization),
+                Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
+            },
+            Change::AddOwner { membership: account.membership, seen },
+            // Adding the membership raised the user's version.
+            Change::CreateSession { session: account.session, seen: seen.next() },
+            Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
+        ];
+        if new.standing == AddressStanding::Stated {
+            self.ask_for_proof(&account.user, &organization.name, &mut changes);
+        }
+        Ok((account, changes))
+    }
+
+    async fn open_account(
+        &self,
+        request: &Request,
+        new: &NewAccount,
+    ) -> Result<SessionBegun<wire::ConsoleSignedUp>, Attempt> {
+        let (account, mut changes) = self.changes_of_sign_up(new).await?;
         let token = self.token_of(&account.session)?;
         let organization = account.founding.organization();
         let org = organization.id;
@@ -118,24 +145,8 @@ impl App {
             api_key: account.key.text.clone(),
         };
         let answer = Answered::shows(request, body, None);
-        let mut changes = ChangeSet::new(org);
-        let seen = account.user.version;
         let prefix = Principal::user_prefix(account.user.id);
-        changes.accounts = vec![
-            Change::CreateUser(account.user.clone()),
-            match account.founding.clone() {
-                Founding::New(organization) => Change::CreateOrganization(organization),
-                Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
-            },
-            Change::CreateKey(account.key.key),
-            Change::AddOwner { membership: account.membership, seen },
-            // Adding the membership raised the user's version.
-            Change::CreateSession { session: account.session, seen: seen.next() },
-            Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
-        ];
-        if new.standing == AddressStanding::Stated {
-            self.ask_for_proof(&account.user, &account.founding.organization().name, &mut changes);
-        }
+        changes.accounts.push(Change::CreateKey(account.key.key));
         let subject = Subject { org, agent: None, resource: org.to_string() };
         let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;
         Ok(SessionBegun { answered, token })

@@ -6,13 +6,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kalends_accounts::{
-    Action, AddressStanding, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd,
-    SignUpError, TokenHash, User,
+    Action, AddressStanding, AuditEntry, Change, Email, NewAccount, Principal, Session, SessionEnd, TokenHash, User,
     oauth::{
         Attempt as OauthAttempt, Callback, Client, Identity, KnownIdentity, OauthError, Provider, ReturnTo,
         SIGN_IN_SCOPES, SignInAs, sign_in_as,
     },
-    open_account,
 };
 use kalends_kernel::{Foreign, OrgId, StoreError, UserId};
 
@@ -404,36 +402,14 @@ impl App {
             acceptance,
             plan: self.parts.settings.sign_up_plan,
         };
-        let known = self.parts.store.find_by_email(&new.email).await?;
-        let owned = match &known {
-            Some(known) => self.parts.store.owner_of(known.id).await?.is_some(),
-            None => false,
-        };
-        let known = known.as_ref().map(|known| (known, owned));
-        let account = match open_account(known, &new, now, self.entropy()) {
-            Ok(account) => account,
-            Err(SignUpError::Waiting) => return Ok(Err(OauthFailure::Waitlisted)),
+        let (account, mut changes) = match self.changes_of_sign_up(&new).await {
+            Ok(signed_up) => signed_up,
+            Err(Refusal::Waitlisted) => return Ok(Err(OauthFailure::Waitlisted)),
+            Err(refusal) => return Err(refusal.into()),
         };
         let token = self.token_of(&account.session)?;
-        let org = account.founding.organization().id;
-        let seen = account.user.version;
-        let mut changes = ChangeSet::new(org);
-        changes.audit = Some(self.entered(request, org, Action::AuthSignup, &account.user));
-        changes.accounts = vec![
-            Change::CreateUser(account.user.clone()),
-            match account.founding.clone() {
-                Founding::New(organization) => Change::CreateOrganization(organization),
-                Founding::LetIn { organization, seen } => Change::UpdateOrganization { organization, seen },
-            },
-            Change::AddOwner { membership: account.membership, seen },
-            Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)),
-            // Adding the membership raised the user's version.
-            Change::CreateSession { session: account.session, seen: seen.next() },
-            Change::RecordAcceptance { org, acceptance: new.acceptance },
-        ];
-        if new.standing == AddressStanding::Stated {
-            self.ask_for_proof(&account.user, &account.founding.organization().name, &mut changes);
-        }
+        changes.audit = Some(self.entered(request, changes.org, Action::AuthSignup, &account.user));
+        changes.accounts.push(Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)));
         match self.commit_changes(changes).await {
             // A user or an organization took the address since it was looked up.
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
