@@ -232,11 +232,11 @@ fn has_session(headers: &HeaderMap) -> bool {
 /// Shows the form that revokes a claim. The token is in the fragment of the address, which no browser sends.
 async fn ask_to_revoke(id: extract::Path<String>) -> Result<Response, ApiError> {
     let claim: ClaimId = id.parse().map_err(|_| ApiError::NoRoute)?;
-    Ok(revocation(StatusCode::OK, claim, RevocationState::Asks { wrong: None }))
+    Ok(revocation(StatusCode::OK, claim, RevocationState::Asks { is_wrong: false }))
 }
 
 /// The page on which a claim is revoked.
-pub(crate) fn revocation(status: StatusCode, claim: ClaimId, state: RevocationState<'_>) -> Response {
+pub(crate) fn revocation(status: StatusCode, claim: ClaimId, state: RevocationState) -> Response {
     match Path::new(format!("{CLAIMS}{claim}/revoke")) {
         Some(action) => html(status, Revocation { action: &action, state }.html()),
         None => ApiError::NoRoute.into_response(),

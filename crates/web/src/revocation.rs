@@ -11,16 +11,16 @@ pub struct Revocation<'a> {
     /// The path to which the form is sent.
     pub action: &'a Path,
     /// What the page shows.
-    pub state: RevocationState<'a>,
+    pub state: RevocationState,
 }
 
 /// What the page of a revocation shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RevocationState<'a> {
-    /// The form. If a code was sent, it was wrong.
+pub enum RevocationState {
+    /// The form.
     Asks {
-        /// The code that was sent.
-        wrong: Option<&'a str>,
+        /// Whether a code was sent that is wrong. The page does not repeat it: it may be the secret of something else.
+        is_wrong: bool,
     },
     /// The claim is revoked.
     Revoked,
@@ -33,10 +33,7 @@ const WRONG: &str = "This code does not belong to the claim. Copy it from the em
 
 impl Revocation<'_> {
     const fn code(&self) -> CodeField<'_> {
-        let wrong = match self.state {
-            RevocationState::Asks { wrong } => wrong,
-            _ => None,
-        };
+        let wrong = if matches!(self.state, RevocationState::Asks { is_wrong: true }) { Some("") } else { None };
         CodeField::new("revocation_token", wrong, WRONG)
     }
 

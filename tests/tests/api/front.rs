@@ -157,12 +157,12 @@ async fn a_claim_is_revoked_by_a_form(#[case] database: Database) {
     let page = open(&server, &path).await.page(200);
     assert!(page.contains("Keep your organization"), "{page}");
 
-    // A wrong code changes nothing. The form shows what was typed.
+    // A wrong code changes nothing.
     let hostile = "\"><script>alert(1)</script>";
     for (code, status) in [("A", 404), (hostile, 404), ("", 400), (&*"A".repeat(257), 400)] {
         let text = send(&server, &claim, code).await.page(status);
         assert!(text.contains("This code does not belong to the claim") && !text.contains("<script>"), "{text}");
-        assert!(code == hostile || text.contains(&format!("value=\"{code}\"")), "{text}");
+        assert!(text.contains(" value=\"\""), "what was typed may be another secret: {text}");
     }
     let unknown = send(&server, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await.page(404);
     assert!(unknown.contains("This code does not belong to the claim"), "{unknown}");

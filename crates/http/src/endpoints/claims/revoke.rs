@@ -48,7 +48,7 @@ pub(crate) async fn revoke(
     let claim: ClaimId = id.0.parse().map_err(|_| ApiError::NoRoute)?;
     let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let typed = fields.get("revocation_token").trim();
-    let wrong = RevocationState::Asks { wrong: Some(typed) };
+    let wrong = RevocationState::Asks { is_wrong: true };
     let Ok(token) = (wire::RevokeClaim { revocation_token: mailed_code(typed) }).parse() else {
         return Ok(revocation(StatusCode::BAD_REQUEST, claim, wrong));
     };
