@@ -11,7 +11,7 @@ use kalends_time::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::{
-    Actor, Answer, Answered, App, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
+    Actor, Answer, Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request, StoredAnswer,
     answered::json,
     attempt::Attempt,
     audit::{By, Subject},
@@ -215,9 +215,14 @@ impl App {
         action: Action,
         command: &str,
     ) -> Result<(), Attempt> {
-        let subject = Subject { org: changes.org, agent: None, resource };
+        let org = changes.org;
+        let subject = Subject { org, agent: None, resource };
         changes.audit = Some(self.audit_entry(action, subject, &By::Command(command), 200, self.now()));
-        self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))
+        self.parts.store.commit(changes).await.map_err(|error| match error {
+            // It was deleted since it was read. An operator has no key that could be invalid.
+            CommitError::NoOrganization => Refusal::missing(Missing::Organization, &org.to_string()).into(),
+            error => self.refused_commit(error),
+        })
     }
 }
 
