@@ -22,6 +22,15 @@ use crate::{
     letters,
 };
 
+/// What a mailed token proves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnProof {
+    /// The address.
+    pub email: Email,
+    /// The name of the organization in which the user signs in.
+    pub organization: String,
+}
+
 /// How many accounts that state one address a sign-in tries. A password is checked for each, which is costly.
 const TRIED: u32 = 3;
 /// The answer to a request for another email.
@@ -147,6 +156,23 @@ impl App {
             unless_taken(self.commit(request, Some(&prefix), subject, changes, answer).await)
         })
         .await
+    }
+
+    /// What the token proves, for the user to see first. Nothing changes.
+    ///
+    /// # Errors
+    /// As [`Self::verify_email`].
+    pub async fn proof_of(&self, token: &str) -> Result<OwnProof, Refusal> {
+        let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Address.refused()));
+        let found = self.parts.store.find_user_token(TokenPurpose::Address, TokenHash::of(token)).await?;
+        let found = found.filter(|token| token.holds(self.now())).ok_or_else(refused)?;
+        let user = self.parts.store.find_user(found.user).await?.ok_or_else(refused)?;
+        if !user.holds_address && self.parts.store.find_user_by_email(&user.email).await?.is_some() {
+            return Err(Refusal::EmailTaken);
+        }
+        // If the organization has just been deleted, so was the user, or they belong to another one.
+        let (organization, _) = self.opened_by(user.id, None).await?.ok_or_else(refused)?;
+        Ok(OwnProof { email: user.email, organization: organization.name.as_str().to_owned() })
     }
 
     /// The user, whose address a mailed token of another kind has just proved. The proof is committed on its own.

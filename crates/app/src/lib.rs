@@ -105,6 +105,7 @@ mod webhooks;
 mod write_health;
 
 pub use actor::{Actor, Idempotency, IfMatch, Request, etag};
+pub use address_proof::OwnProof;
 pub use answered::Answered;
 pub use app::{App, Parts, Settings};
 pub use audit_names::AuditNames;

@@ -22,6 +22,15 @@ pub enum VerificationState<'a> {
         /// The code that was sent.
         wrong: Option<&'a str>,
     },
+    /// What a code proves, and the form that proves it.
+    Shows {
+        /// The code.
+        code: &'a str,
+        /// The address.
+        email: &'a str,
+        /// The name of the user's organization.
+        organization: &'a str,
+    },
     /// The address is proved.
     Proved {
         /// The address.
@@ -46,6 +55,7 @@ impl Verification<'_> {
     const fn title(&self) -> &'static str {
         match self.state {
             VerificationState::Asks { .. } => "Confirm your address",
+            VerificationState::Shows { .. } => "Confirm this address",
             VerificationState::Proved { .. } => "Your address is confirmed",
             VerificationState::Taken => "Another account has this address",
         }

@@ -229,12 +229,21 @@ async fn an_invitation_and_the_operator_prove_an_address(#[case] database: Datab
     session.post("/v1/auth/members").json(json!({ "email": ADA, "role": "viewer" })).await.expect(201);
 }
 
-/// Sends the form of the page.
+/// Sends the form of the first page.
 async fn send(server: &Server, code: &str) -> Seen {
+    send_with(server, code, "").await
+}
+
+/// Sends the form of the page that shows what is confirmed.
+async fn confirm(server: &Server, code: &str) -> Seen {
+    send_with(server, code, "&shown=yes").await
+}
+
+async fn send_with(server: &Server, code: &str, more: &str) -> Seen {
     let encoded: String = code.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let form = http().post(format!("{}{VERIFY}", server.base_url()));
     let form = form.header("content-type", "application/x-www-form-urlencoded");
-    Seen::of(form.body(format!("token={encoded}"))).await
+    Seen::of(form.body(format!("token={encoded}{more}"))).await
 }
 
 #[apply(on_both)]
@@ -247,30 +256,38 @@ async fn an_address_is_proved_by_a_form(#[case] database: Database) {
     let [right, late] = [0, 1].map(|index| code(&links[index], "/console/verify#"));
     let hostile = "\"><script>alert(1)</script>";
     for wrong in ["A", hostile, "", &*"A".repeat(257)] {
-        let text = send(&server, wrong).await.page(400);
-        assert!(text.contains("This code does not work") && !text.contains("<script>"), "{text}");
+        for seen in [send(&server, wrong).await, confirm(&server, wrong).await] {
+            let text = seen.page(400);
+            assert!(text.contains("This code does not work") && !text.contains("<script>"), "{text}");
+        }
     }
+    // Before it is confirmed, the page says what is confirmed, and nothing is proved.
+    let session = server.client(&ada.token);
+    let text = send(&server, &right).await.page(200);
+    assert!(text.contains("Confirm this address") && text.contains(ADA) && text.contains("Engines"), "{text}");
+    assert_eq!(me(&session).await["user"]["email_verified_at"], json!(null));
     for right in [format!(" {}/console/verify#{right} ", server.base_url()), right] {
-        let text = send(&server, &right).await.page(200);
+        let text = confirm(&server, &right).await.page(200);
         assert!(text.contains("Your address is confirmed") && text.contains(ADA), "{text}");
     }
-    is_time(&me(&server.client(&ada.token)).await["user"]["email_verified_at"]);
-    let text = send(&server, &late).await.page(409);
-    assert!(text.contains("Another account has this address"), "{text}");
+    is_time(&me(&session).await["user"]["email_verified_at"]);
+    for seen in [send(&server, &late).await, confirm(&server, &late).await] {
+        let text = seen.page(409);
+        assert!(text.contains("Another account has this address"), "{text}");
+    }
 }
 
 #[tokio::test]
-async fn the_link_in_the_email_fills_in_the_code() {
+async fn the_link_in_the_email_leads_to_what_is_confirmed() {
     let server = Server::start_with(Sqlite, &ASKS).await;
     let ada = Human::sign_up(&server, ADA).await;
     let token = token(&server, 1).await;
     let page = format!("{}/console/verify", server.base_url());
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
     browser.goto(&format!("{page}#{token}")).await;
-    browser.headed("Confirm your address").await;
+    browser.headed("Confirm this address").await;
     browser.loaded().await;
-    assert_eq!(browser.property("#code", "value").await, token);
-    assert_eq!(browser.url().await, page, "the token is neither in the address nor in the history");
+    assert!(!browser.url().await.contains(&token), "the token is not in the address");
     assert_eq!(
         me(&server.client(&ada.token)).await["user"]["email_verified_at"],
         json!(null),

@@ -402,6 +402,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("signed up, joining", signed_up(Next::Join, None).html()),
         ("verification", verification(VerificationState::Asks { wrong: None })),
         ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
+        ("verification, shown", verification(VerificationState::Shows { code: text, email: text, organization: text })),
         ("verified", verification(VerificationState::Proved { email: text })),
         ("verification, taken", verification(VerificationState::Taken)),
         ("revocation", revocation(RevocationState::Asks { is_wrong: false })),
