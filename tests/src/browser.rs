@@ -28,7 +28,7 @@ const DRIVER: &str = "chromedriver";
 /// The visitor's language. It uses 24-hour clocks.
 const LANGUAGE: &str = "en-GB";
 /// The longest wait on a busy machine for the driver to start, or for a page to show something.
-const PATIENCE: Duration = Duration::from_secs(12);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a driver is started that ends at once.
 const STARTS: u32 = 5;
 /// The time between two looks at a page.
