@@ -1,8 +1,10 @@
 //! Headless Chromium, driven as a visitor of a booking page would use it.
 
 use std::{
+    fs,
     io::{Read as _, Write as _},
     net::{Ipv4Addr, TcpStream},
+    path::Path,
     process::Stdio,
     time::Duration,
 };
@@ -52,14 +54,15 @@ pub struct Visitor {
 pub struct Browser {
     client: Client,
     // Dropped after the client: the profile's files can go only after the driver has closed the browser.
-    _driver: Driver,
+    driver: Driver,
 }
 
 /// The program that starts and drives the browser.
 struct Driver {
     process: Child,
     port: u16,
-    _home: TempDir,
+    /// The folder of the profile, and of the files that the visitor downloads.
+    home: TempDir,
 }
 
 impl Visitor {
@@ -108,19 +111,22 @@ impl Visitor {
 
     async fn open_once(&self) -> Result<Browser, NewSessionError> {
         let driver = Driver::start(&self.zone).await;
-        let Value::Object(capabilities) = self.capabilities() else { unreachable!("an object is written there") };
+        let Value::Object(capabilities) = self.capabilities(driver.home.path()) else {
+            unreachable!("an object is written there")
+        };
         let mut builder = ClientBuilder::rustls().expect("the machine's certificates");
         let client = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{}", driver.port)).await?;
-        Ok(Browser { client, _driver: driver })
+        Ok(Browser { client, driver })
     }
 
-    fn capabilities(&self) -> Value {
+    fn capabilities(&self, downloads: &Path) -> Value {
         let window = format!("--window-size={},{}", self.width, self.height);
         // Tests run as root in containers, where the browser has no sandbox and little shared memory.
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &window];
         let mut options = json!({
             "args": arguments,
             "prefs": {
+                "download.default_directory": downloads,
                 "intl.accept_languages": LANGUAGE,
                 "profile.managed_default_content_settings.javascript": if self.scripts { 1 } else { 2 },
             },
@@ -185,7 +191,7 @@ impl Driver {
         let port = timeout(PATIENCE, listening).await.expect("the driver to listen")?;
         // Keep reading, so that the driver never blocks on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Self { process, port, _home: home })
+        Ok(Self { process, port, home })
     }
 
     /// Has the driver close its browser and end. The driver answers once the browser has gone.
@@ -272,6 +278,25 @@ impl Browser {
     /// Types into a field.
     pub async fn fill(&self, css: &str, text: &str) {
         self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));
+    }
+
+    /// Chooses a new file with this name and content in a field for files.
+    pub async fn choose_file(&self, css: &str, name: &str, content: &str) {
+        let path = self.driver.home.path().join(name);
+        fs::write(&path, content).expect("a file in the profile's folder");
+        self.fill(css, path.to_str().expect("a path in UTF-8")).await;
+    }
+
+    /// Waits for the file with this name that the visitor downloads, and returns its text.
+    pub async fn downloaded(&self, name: &str) -> String {
+        let path = self.driver.home.path().join(name);
+        let deadline = Instant::now() + PATIENCE;
+        // The file has another name until it is complete.
+        while !path.exists() {
+            assert!(Instant::now() < deadline, "{} does not download {name}", self.url().await);
+            sleep(PERIOD).await;
+        }
+        fs::read_to_string(path).expect("a text")
     }
 
     /// Puts the focus on an element.

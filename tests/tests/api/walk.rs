@@ -4,7 +4,7 @@
 use kalends_e2e::{
     Browser,
     Database::{self, Postgres, Sqlite},
-    Key, Visitor,
+    Key, Server, Visitor,
 };
 use serde_json::json;
 
@@ -52,14 +52,29 @@ pub(crate) struct Walk {
 impl Walk {
     /// Signs the owner in by the form.
     pub(crate) async fn begin(it: &Desk, way: Way) -> Self {
-        let walk = Self { browser: way.visitor().open().await, way, base: it.server.base_url().to_owned() };
-        walk.goto("/console/sign-in").await;
-        walk.reaches("Sign in").await;
-        walk.fill("#email", HUMAN).await;
-        walk.fill("#password", PASSWORD).await;
-        walk.press("Sign in").await;
-        walk.browser.find("nav[aria-label='Console']").await;
+        let walk = Self::open(&it.server, way).await;
+        walk.sign_in(HUMAN).await;
         walk
+    }
+
+    /// Opens a browser, without signing anybody in.
+    pub(crate) async fn open(server: &Server, way: Way) -> Self {
+        Self { browser: way.visitor().open().await, way, base: server.base_url().to_owned() }
+    }
+
+    /// Signs a user in by the form.
+    pub(crate) async fn sign_in(&self, email: &str) {
+        self.send_password(email, PASSWORD).await;
+        self.browser.find("nav[aria-label='Console']").await;
+    }
+
+    /// Sends the form that asks for a password.
+    pub(crate) async fn send_password(&self, email: &str, password: &str) {
+        self.goto("/console/sign-in").await;
+        self.reaches("Sign in").await;
+        self.fill("#email", email).await;
+        self.fill("#password", password).await;
+        self.press("Sign in").await;
     }
 
     /// Opens an address of the server.
@@ -95,7 +110,7 @@ impl Walk {
         self.follow(MARKED).await;
     }
 
-    /// Types into a field, in place of what it contains.
+    /// Types into a field, in place of what it contains. `text` may have several lines if the field does.
     pub(crate) async fn fill(&self, css: &str, text: &str) {
         if !self.way.by_keyboard {
             self.browser.clear(css).await;
@@ -103,7 +118,8 @@ impl Walk {
         }
         self.browser.tab_to(css).await;
         self.browser.select_all().await;
-        self.browser.press(text.chars()).await;
+        let enter = char::from(Key::Enter);
+        self.browser.press(text.chars().map(|letter| if letter == '\n' { enter } else { letter })).await;
     }
 
     /// Types a date like 2031-05-04, a time like 09:30, or both with a `T` between them, into a field for them. The
@@ -130,13 +146,29 @@ impl Walk {
         assert_eq!(self.browser.property(css, "value").await, at, "what {css} contains");
     }
 
-    /// Ticks or unticks a checkbox, or chooses a radio button.
+    /// Ticks or unticks a checkbox.
     pub(crate) async fn tick(&self, css: &str) {
         if !self.way.by_keyboard {
             return self.browser.click(css).await;
         }
         self.browser.tab_to(css).await;
         self.browser.press([' ']).await;
+    }
+
+    /// Chooses one of the radio buttons with a name. `css` matches the button.
+    pub(crate) async fn pick(&self, name: &str, css: &str) {
+        if !self.way.by_keyboard {
+            return self.browser.click(css).await;
+        }
+        // Tab reaches only the button of a group that is chosen. The arrows choose another one.
+        self.browser.tab_to(&format!("input[type='radio'][name='{name}']")).await;
+        for _ in 0..OPTIONS_MAX {
+            if self.browser.is_at(css).await {
+                return self.browser.press([' ']).await;
+            }
+            self.browser.strike(&[Key::Down]).await;
+        }
+        panic!("the keys do not choose {css}");
     }
 
     /// Chooses an option of a select element by its value.
