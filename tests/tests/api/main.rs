@@ -24,6 +24,7 @@ fn in_every_way(#[case] way: crate::walk::Way) {}
 
 mod account_end;
 mod accounts;
+mod activity_browser;
 mod activity_pages;
 mod addresses;
 mod agent_pages;
