@@ -118,6 +118,7 @@ mod metering;
 mod moves_by_the_rule;
 mod oauth;
 mod oidc;
+mod operator_browser;
 mod operator_pages;
 mod operators;
 mod organization_browser;
