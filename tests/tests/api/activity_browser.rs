@@ -64,7 +64,8 @@ async fn an_owner_reads_and_filters_the_log(#[case] way: Way) {
     assert_eq!(walk.entries().await, 1);
     walk.unfold("ul.log details").await;
     assert!(walk.text().await.contains("POST /v1/agents"), "{}", walk.text().await);
-    walk.choose("#agent_id", "").await;
+    walk.goto("/console/activity").await;
+    walk.reaches("Activity").await;
     walk.choose("#action", "agent.create").await;
     walk.fill_time("#from", "2020-01-01").await;
     walk.shows("action=agent.create").await;

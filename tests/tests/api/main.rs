@@ -87,6 +87,7 @@ mod first_run_browser;
 mod first_run_pages;
 mod fixtures;
 mod front;
+mod front_browser;
 mod given_addresses;
 mod guest_reminders_by_the_rule;
 mod guides;

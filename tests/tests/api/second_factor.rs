@@ -34,7 +34,7 @@ pub(crate) struct Phone {
 }
 
 impl Phone {
-    const fn new(secret: String) -> Self {
+    pub(crate) const fn new(secret: String) -> Self {
         Self { secret, ahead: 0, last: 0 }
     }
 
@@ -51,7 +51,7 @@ impl Phone {
 
     /// A code that the server has not seen: that of the current step, or of the next one. If both were shown, the clock
     /// of the server has to move.
-    fn code(&mut self) -> String {
+    pub(crate) fn code(&mut self) -> String {
         let now = self.now();
         assert!(self.last <= now / STEP, "move the clock first");
         self.last = (now / STEP).max(self.last + 1);

@@ -100,7 +100,7 @@ impl Walk {
         if !self.way.by_keyboard {
             return self.browser.click(css).await;
         }
-        self.browser.tab_to(css).await;
+        self.tab_to(css).await;
         self.browser.enter().await;
     }
 
@@ -110,13 +110,22 @@ impl Walk {
         self.follow(MARKED).await;
     }
 
+    /// Presses Tab until the element that matches this CSS selector has the focus, unless the page gave it to the element.
+    async fn tab_to(&self, css: &str) {
+        self.browser.find(css).await;
+        self.browser.loaded().await;
+        if !self.browser.is_at(css).await {
+            self.browser.tab_to(css).await;
+        }
+    }
+
     /// Types into a field, in place of what it contains. `text` may have several lines if the field does.
     pub(crate) async fn fill(&self, css: &str, text: &str) {
         if !self.way.by_keyboard {
             self.browser.clear(css).await;
             return self.browser.fill(css, text).await;
         }
-        self.browser.tab_to(css).await;
+        self.tab_to(css).await;
         self.browser.select_all().await;
         let enter = char::from(Key::Enter);
         self.browser.press(text.chars().map(|letter| if letter == '\n' { enter } else { letter })).await;
@@ -126,7 +135,7 @@ impl Walk {
     /// browser is British: it wants the day first.
     pub(crate) async fn fill_time(&self, css: &str, at: &str) {
         if self.way.by_keyboard {
-            self.browser.tab_to(css).await;
+            self.tab_to(css).await;
         } else {
             self.browser.focus(css).await;
         }
@@ -151,7 +160,7 @@ impl Walk {
         if !self.way.by_keyboard {
             return self.browser.click(css).await;
         }
-        self.browser.tab_to(css).await;
+        self.tab_to(css).await;
         self.browser.press([' ']).await;
     }
 
@@ -161,7 +170,7 @@ impl Walk {
             return self.browser.click(css).await;
         }
         // Tab reaches only the button of a group that is chosen. The arrows choose another one.
-        self.browser.tab_to(&format!("input[type='radio'][name='{name}']")).await;
+        self.tab_to(&format!("input[type='radio'][name='{name}']")).await;
         for _ in 0..OPTIONS_MAX {
             if self.browser.is_at(css).await {
                 return self.browser.press([' ']).await;
@@ -176,7 +185,7 @@ impl Walk {
         if !self.way.by_keyboard {
             return self.browser.choose(css, value).await;
         }
-        self.browser.tab_to(css).await;
+        self.tab_to(css).await;
         self.browser.strike(&[Key::Home]).await;
         for _ in 0..OPTIONS_MAX {
             if self.browser.property(css, "value").await == value {
