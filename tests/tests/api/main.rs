@@ -67,6 +67,7 @@ mod connect_browser;
 mod connecting;
 mod connection_links;
 mod connection_pages;
+mod connections_browser;
 mod console;
 mod console_account;
 mod console_pages;
