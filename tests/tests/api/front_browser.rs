@@ -3,11 +3,11 @@
 use kalends_e2e::Client;
 use rstest::rstest;
 use rstest_reuse::apply;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     calendar_desk::Desk,
-    claims::{AGENT, agent, claims, code, text, token, wrong},
+    claims::{AGENT, agent, claims, code, signed_in, text, token, wrong},
     connecting::HUMAN,
     console::PASSWORD,
     in_every_way,
@@ -16,16 +16,8 @@ use crate::{
 };
 
 const OTHER: &str = "another of her own";
-/// A code that no authenticator app shows at this time, and no email contains.
+/// A code that the authenticator app does not show.
 const WRONG_CODE: &str = "000000";
-
-impl Desk {
-    /// A new session of the owner, over the API.
-    async fn session(&self, credentials: Value) -> Client {
-        let begun = self.server.anonymous().post("/v1/auth/signin").json(credentials).await.expect(200);
-        self.server.client(&text(&begun["token"]))
-    }
-}
 
 #[apply(in_every_way)]
 #[tokio::test]
@@ -120,8 +112,7 @@ async fn a_user_turns_a_second_factor_on_and_off(#[case] way: Way) {
     walk.fill("#last_code", &phone.code()).await;
     walk.press("Turn it off").await;
     walk.sees("It is off.").await;
-    let session = it.session(json!({ "email": HUMAN, "password": PASSWORD })).await;
-    assert_eq!(is_on(&session).await, false);
+    assert_eq!(is_on(&signed_in(&it.server, HUMAN).await).await, false);
 }
 
 #[apply(in_every_way)]

@@ -17,21 +17,19 @@ const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
 const MAIL: &str = "/console/operator/mail";
 
-impl Walk {
-    /// Opens a browser, and signs the operator in by the form after an attempt with a wrong token.
-    async fn of_the_operator(server: &Server, way: Way) -> Self {
-        let walk = Self::open(server, way).await;
-        walk.goto("/console/operator").await;
-        walk.reaches("Operator").await;
-        walk.fill("#token", "another-token-altogether").await;
-        walk.press("Sign in").await;
-        walk.sees("This is not the token.").await;
-        walk.fits().await;
-        walk.fill("#token", TOKEN).await;
-        walk.press("Sign in").await;
-        walk.reaches("Server").await;
-        walk
-    }
+/// Opens a browser, and signs the operator in by the form after an attempt with a wrong token.
+async fn signed_in(server: &Server, way: Way) -> Walk {
+    let walk = Walk::open(server, way).await;
+    walk.goto("/console/operator").await;
+    walk.reaches("Operator").await;
+    walk.fill("#token", "another-token-altogether").await;
+    walk.press("Sign in").await;
+    walk.sees("This is not the token.").await;
+    walk.fits().await;
+    walk.fill("#token", TOKEN).await;
+    walk.press("Sign in").await;
+    walk.reaches("Server").await;
+    walk
 }
 
 #[apply(in_every_way)]
@@ -43,7 +41,7 @@ async fn an_operator_runs_the_server(#[case] way: Way) {
     let made: Value = serde_json::from_str(&made.stdout).unwrap();
     let api = server.client(&text(&made["api_key"]));
     agent(&api).await;
-    let walk = Walk::of_the_operator(&server, way).await;
+    let walk = signed_in(&server, way).await;
     walk.sees("1, of which 0 on the waiting list").await;
     walk.sees("Oldest delivery that is due").await;
 
@@ -125,7 +123,7 @@ async fn an_operator_sees_emails_that_failed(#[case] way: Way) {
     let server = Server::start_with(way.database, &settings).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
-    let walk = Walk::of_the_operator(&server, way).await;
+    let walk = signed_in(&server, way).await;
     walk.goto(MAIL).await;
     walk.sees("No email has failed.").await;
     walk.fill("#email", "olga@example.com").await;
