@@ -132,8 +132,10 @@ impl Visitor {
             },
         });
         if self.touches {
+            // The driver never ends a touch on a page without scripts. It clicks there.
+            let (width, height, touch) = (self.width, self.height, self.scripts);
             options["mobileEmulation"] = json!({
-                "deviceMetrics": { "width": self.width, "height": self.height, "pixelRatio": 2.0, "touch": true }
+                "deviceMetrics": { "width": width, "height": height, "pixelRatio": 2.0, "touch": touch }
             });
         }
         json!({ "browserName": "chrome", "goog:chromeOptions": options })
@@ -168,6 +170,8 @@ impl Driver {
         let mut process = Command::new(DRIVER)
             .arg("--port=0")
             .env("TZ", zone)
+            // Fields for dates follow this one, not the accepted languages.
+            .env("LANGUAGE", LANGUAGE.replace('-', "_"))
             .env("HOME", home.path())
             .env("TMPDIR", home.path())
             .stdin(Stdio::null())
