@@ -248,6 +248,18 @@ impl Browser {
         self.find(css).await.enter_frame().await.unwrap_or_else(|error| panic!("frame {css}: {error}"));
     }
 
+    /// Waits until a frame of the same origin contains this text. A script may replace the frame at any time.
+    pub async fn wait_for_text_in_frame(&self, css: &str, text: &str) {
+        let (css, text) = (json!(css), json!(text));
+        let script =
+            format!("return document.querySelector({css})?.contentDocument?.body?.textContent.includes({text})");
+        let deadline = Instant::now() + PATIENCE;
+        while self.run(&script).await != true {
+            assert!(Instant::now() < deadline, "{css} never contains {text}");
+            sleep(PERIOD).await;
+        }
+    }
+
     /// Whether the page has an element that matches this CSS selector now.
     pub async fn has(&self, css: &str) -> bool {
         !self.client.find_all(Locator::Css(css)).await.expect("a look at the page").is_empty()
