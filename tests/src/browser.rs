@@ -29,6 +29,8 @@ pub use fantoccini::key::Key;
 const DRIVER: &str = "chromedriver";
 /// The visitor's language. It uses 24-hour clocks.
 const LANGUAGE: &str = "en-GB";
+/// The folder in the home folder in which browsers keep downloaded files. Some ignore the preference for another one.
+const DOWNLOADS: &str = "Downloads";
 /// The longest wait on a busy machine for the driver to start, or for a page to show something.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a driver is started that ends at once.
@@ -111,7 +113,7 @@ impl Visitor {
 
     async fn open_once(&self) -> Result<Browser, NewSessionError> {
         let driver = Driver::start(&self.zone).await;
-        let Value::Object(capabilities) = self.capabilities(driver.home.path()) else {
+        let Value::Object(capabilities) = self.capabilities(&driver.home.path().join(DOWNLOADS)) else {
             unreachable!("an object is written there")
         };
         let mut builder = ClientBuilder::rustls().expect("the machine's certificates");
@@ -170,8 +172,9 @@ impl Driver {
         let mut process = Command::new(DRIVER)
             .arg("--port=0")
             .env("TZ", zone)
-            // Fields for dates follow this one, not the accepted languages.
-            .env("LANGUAGE", LANGUAGE.replace('-', "_"))
+            // Fields for dates follow the browser's own language, not the accepted ones. Every browser has this one.
+            .env("LANG", "en_US.UTF-8")
+            .env("LANGUAGE", "en_US")
             .env("HOME", home.path())
             .env("TMPDIR", home.path())
             .stdin(Stdio::null())
@@ -298,14 +301,14 @@ impl Browser {
 
     /// Chooses a new file with this name and content in a field for files.
     pub async fn choose_file(&self, css: &str, name: &str, content: &str) {
-        let path = self.driver.home.path().join(name);
+        let path = self.driver.home.path().join(DOWNLOADS).join(name);
         fs::write(&path, content).expect("a file in the profile's folder");
         self.fill(css, path.to_str().expect("a path in UTF-8")).await;
     }
 
     /// Waits for the file with this name that the visitor downloads, and returns its text.
     pub async fn downloaded(&self, name: &str) -> String {
-        let path = self.driver.home.path().join(name);
+        let path = self.driver.home.path().join(DOWNLOADS).join(name);
         let deadline = Instant::now() + PATIENCE;
         // The file has another name until it is complete.
         while !path.exists() {

@@ -7,6 +7,7 @@
   if (!button || !visible) return;
   const form = button.form;
   let coming;
+  let frames = 0;
   let timer;
   let shown;
 
@@ -22,9 +23,11 @@
   // Each preview gets a frame of its own. So the history has no entry for it, and the earlier one stays until it is there.
   function prepare() {
     if (coming) coming.remove();
-    visible.removeAttribute('name');
     const frame = visible.cloneNode(false);
-    frame.name = 'preview';
+    // A window keeps its name when its frame loses it.
+    frames += 1;
+    frame.name = `preview-${frames}`;
+    button.formTarget = frame.name;
     frame.hidden = true;
     coming = frame;
     visible.after(frame);

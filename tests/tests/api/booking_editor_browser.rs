@@ -89,7 +89,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.press("Edit").await;
     walk.reaches("Edit Intro").await;
     walk.press("Preview the questions").await;
-    walk.browser.wait_for_text_in_frame("iframe[name='preview']", "Which team?").await;
+    walk.browser.wait_for_text_in_frame("iframe:not([hidden])", "Which team?").await;
     walk.goto(&format!("{shown}/edit")).await;
     walk.fill("#title", "Demo").await;
     // The first button of the form, which Enter in a field presses, has the same text.

@@ -14,7 +14,7 @@ use crate::{
 async fn an_owner_runs_the_organization(#[case] way: Way) {
     let it = Desk::new(way.database).await;
     let walk = Walk::begin(&it, way).await;
-    walk.follow("nav a[href='/console/organization']").await;
+    walk.goto("/console/organization").await;
     walk.reaches("Organization").await;
 
     walk.fill("#name", " ").await;
@@ -48,6 +48,6 @@ async fn an_owner_runs_the_organization(#[case] way: Way) {
     assert_eq!(name().await, long, "nothing is deleted without its name");
     walk.fill("#name", long).await;
     walk.press("Delete the organization").await;
-    walk.browser.find("h1").await;
+    walk.reaches(&format!("{long} is deleted")).await;
     it.api.get("/v1/agents").await.expect(401);
 }

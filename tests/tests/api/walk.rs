@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// Types a date like 2031-05-04, a time like 09:30, or both with a `T` between them, into a field for them. The
-    /// browser is British: it wants the day first.
+    /// browser is American: it wants the month first, and hours of the morning or the afternoon.
     pub(crate) async fn fill_time(&self, css: &str, at: &str) {
         if self.way.by_keyboard {
             self.tab_to(css).await;
@@ -144,14 +144,18 @@ impl Walk {
             None if at.contains(':') => ("", at),
             None => (at, ""),
         };
-        for part in date.split('-').rev().filter(|part| !part.is_empty()) {
-            self.browser.press(part.chars()).await;
+        if let Some((year, day)) = date.split_once('-') {
+            self.browser.press(day.chars().chain(year.chars()).filter(char::is_ascii_digit)).await;
         }
         if !date.is_empty() && !time.is_empty() {
             // The year could have two more digits.
             self.browser.strike(&[Key::Right]).await;
         }
-        self.browser.press(time.chars().filter(char::is_ascii_digit)).await;
+        if let Some((hour, minute)) = time.split_once(':') {
+            let hour: u32 = hour.parse().unwrap();
+            let (hour, half) = ((hour + 11) % 12 + 1, if hour < 12 { 'a' } else { 'p' });
+            self.browser.press(format!("{hour:02}{minute}{half}").chars()).await;
+        }
         assert_eq!(self.browser.property(css, "value").await, at, "what {css} contains");
     }
 
