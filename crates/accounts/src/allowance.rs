@@ -111,12 +111,6 @@ impl Allowance {
         Self::new(Limited::ReservedSignUps, &with_network(email.domain(), from), None)
     }
 
-    /// Emails for proving one address that are caused from one network, whoever causes them. They are fewer than the
-    /// emails that a recipient gets by default, so that a stranger leaves some to the person who has the address.
-    pub fn proofs_from(email: &Email, from: Option<IpAddr>) -> Self {
-        Self::new(Limited::ProofsFrom, &with_network(email.as_str(), from), None)
-    }
-
     /// Exports of an organization.
     pub fn exports(org: OrgId) -> Self {
         Self::new(Limited::Exports, org.uuid().as_bytes(), Some(org))
@@ -221,7 +215,6 @@ fn with_network(named: &str, from: Option<IpAddr>) -> Vec<u8> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use kalends_plans::MailLimits;
     use proptest::prelude::*;
 
     use super::{
@@ -243,13 +236,12 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
-    fn all() -> [Allowance; 15] {
+    fn all() -> [Allowance; 14] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
             sign_ups("ada@gmail.com", Some("203.0.113.7")),
             Allowance::reserved_sign_ups(&ada, Some(NEAR)),
-            Allowance::proofs_from(&ada, Some(NEAR)),
             Allowance::exports(org()),
             Allowance::audit_files(org()),
             Allowance::feedback(org()),
@@ -288,7 +280,6 @@ mod tests {
                 "10 sign-ups an hour are allowed with addresses of one mail domain",
                 "10 sign-ups an hour are allowed from one network with addresses of one mail provider",
                 "2 sign-ups an hour are allowed from one network with addresses of one mail domain",
-                "4 emails an hour are allowed to one address from one network",
                 "10 exports an hour are allowed",
                 "30 files of the audit log an hour are allowed",
                 "25 pieces of feedback a UTC day are allowed",
@@ -403,10 +394,6 @@ mod tests {
         let reserved = Allowance::reserved_sign_ups(&ada, Some(NEAR));
         assert_eq!(reserved, Allowance::reserved_sign_ups(&bob, Some(NEAR)), "one domain");
         assert_ne!(reserved, Allowance::reserved_sign_ups(&ada, Some(FAR)));
-        let proofs = Allowance::proofs_from(&ada, Some(NEAR));
-        assert_ne!(proofs, Allowance::proofs_from(&bob, Some(NEAR)));
-        assert_ne!(proofs, Allowance::proofs_from(&ada, Some(FAR)));
-        assert!(proofs.limited.count() < MailLimits::default().recipient.unwrap(), "some are left to others");
     }
 
     #[test]

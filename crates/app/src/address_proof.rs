@@ -196,8 +196,8 @@ impl App {
     /// Mails the caller another link that proves their address, and voids the one before.
     ///
     /// # Errors
-    /// [`Refusal::EmailTaken`] if another user has proved the address; [`Refusal::TooMany`] after five emails in an hour, or four
-    /// from the caller's network to the address, or if the organization has used up its emails.
+    /// [`Refusal::EmailTaken`] if another user has proved the address; [`Refusal::TooMany`] after five emails in an hour,
+    /// or if the organization has used up its emails.
     pub async fn resend_proof(self: &Arc<Self>, actor: &Actor) -> Result<Answered<wire::ProofResent>, Refusal> {
         let (_, id) = human(actor)?;
         let user = self.user(id).await?;
@@ -209,7 +209,6 @@ impl App {
             return Err(Refusal::EmailTaken);
         }
         self.allow(&Allowance::proofs(id)).await?;
-        self.allow_proof(&user.email, &actor.request).await?;
         let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
         retry_stale(|| async {
             let mut changes = ChangeSet::new(actor.org());

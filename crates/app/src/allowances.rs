@@ -28,14 +28,6 @@ impl App {
         }
     }
 
-    /// Counts an email that asks for a proof of an address.
-    ///
-    /// # Errors
-    /// [`Refusal::TooMany`] if too many such emails to the address were caused from the caller's network.
-    pub(crate) async fn allow_proof(&self, email: &Email, request: &Request) -> Result<(), Refusal> {
-        self.allow(&Allowance::proofs_from(email, request.ip)).await
-    }
-
     /// Takes one use of an allowance. The store counts, so that all nodes share the count.
     ///
     /// # Errors

@@ -46,8 +46,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::SignUpClosed`]; [`Refusal::Invalid`] and [`Refusal::Member`] for an invitation that cannot be accepted
-    /// with the address; [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often,
-    /// and for an address to which too many emails that ask for a proof were caused from the caller's network;
+    /// with the address; [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
     /// [`Refusal::EmailTaken`] for an address that another user holds; [`Refusal::Waitlisted`] for an address on the
     /// waiting list; [`Refusal::Credentials`].
     pub async fn console_sign_up(
@@ -64,14 +63,10 @@ impl App {
         self.allow_person(&new.email, request).await?;
         // Checked before the costly hash. The change-set decides.
         self.check_free(&new.email).await?;
-        let standing = self.address_standing(is_invited);
-        if standing == AddressStanding::Stated {
-            self.allow_proof(&new.email, request).await?;
-        }
         let password = self.parts.passwords.hash(new.password).await?;
         let new = NewAccount {
             email: new.email,
-            standing,
+            standing: self.address_standing(is_invited),
             name: new.name,
             org_name: new.org_name,
             password: Some(password),

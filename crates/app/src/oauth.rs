@@ -380,14 +380,9 @@ impl App {
         let Ok(acceptance) = self.parts.settings.terms.accept(terms, now) else {
             return Ok(Err(OauthFailure::TermsStale));
         };
-        let standing = self.address_standing(identity.email_verified);
         // Count once, even if the commit is retried.
         if !counted.swap(true, Ordering::Relaxed) {
-            let allowed = match self.allow_person(email, request).await {
-                Ok(()) if standing == AddressStanding::Stated => self.allow_proof(email, request).await,
-                outcome => outcome,
-            };
-            match allowed {
+            match self.allow_person(email, request).await {
                 Ok(()) => {}
                 Err(Refusal::TooMany { .. }) => return Ok(Err(OauthFailure::TooMany)),
                 Err(refusal) => return Err(refusal.into()),
@@ -395,7 +390,7 @@ impl App {
         }
         let new = NewAccount {
             email: email.clone(),
-            standing,
+            standing: self.address_standing(identity.email_verified),
             name: identity.user_name(email),
             org_name: None,
             password: None,

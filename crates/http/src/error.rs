@@ -453,7 +453,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             }
             Limited::ClaimsOn | Limited::ClaimsOf => coded(ErrorType::RateLimitError, ErrorCode::ClaimLimit),
             Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
-            Limited::Proofs | Limited::ProofsFrom => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
+            Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) | Limited::TestMail => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),

@@ -148,8 +148,9 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
     assert_eq!((sent.status, &*sent.location), (303, "/console?sent"));
     let page = pages.open("/console?sent").await.says(200, "Another email to ada@example.com was written.");
     assert!(page.text.contains("This server sends no email."), "{}", page.text);
-    // Two sign-ups and two more emails: one network causes four to one address in an hour.
-    assert_eq!(pages.send("/console/verify/resend", &[]).await.status, 303);
+    for _ in 0..4 {
+        assert_eq!(pages.send("/console/verify/resend", &[]).await.status, 303);
+    }
     let refused = pages.send("/console/verify/resend", &[]).await;
     assert!(refused.status == 429 && refused.text.contains("Try again in"), "{}", refused.text);
     assert!(refused.retry_after.parse::<u32>().is_ok_and(|seconds| seconds <= 3_600), "{}", refused.retry_after);

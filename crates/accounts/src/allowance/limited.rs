@@ -15,8 +15,6 @@ pub enum Limited {
     PublicSignUps,
     /// Sign-ups from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`] are used up.
     ReservedSignUps,
-    /// Emails for proving one address, from one network.
-    ProofsFrom,
     /// Exports of an organization.
     Exports,
     /// Files of the audit log of an organization.
@@ -78,7 +76,6 @@ impl Limited {
             Self::ClaimsOn | Self::Resets | Self::Proofs | Self::TestMail => 5,
             Self::ClaimsOf => 20,
             Self::ReservedSignUps => 2,
-            Self::ProofsFrom => 4,
             Self::Mail(count) | Self::MailTo(count) => count,
         }
     }
@@ -88,7 +85,6 @@ impl Limited {
             Self::SignUps
             | Self::PublicSignUps
             | Self::ReservedSignUps
-            | Self::ProofsFrom
             | Self::Exports
             | Self::AuditFiles
             | Self::ClaimsOn
@@ -109,7 +105,6 @@ impl Limited {
             Self::SignUps => "sign-ups",
             Self::PublicSignUps => "public sign-ups",
             Self::ReservedSignUps => "reserved sign-ups",
-            Self::ProofsFrom => "proofs from",
             Self::Exports => "exports",
             Self::AuditFiles => "audit files",
             Self::Feedback => "feedback",
@@ -137,7 +132,7 @@ impl fmt::Display for Limited {
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
             Self::TestMail => "test emails",
-            Self::Resets | Self::Proofs | Self::ProofsFrom | Self::Mail(_) | Self::MailTo(_) => "emails",
+            Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -148,7 +143,6 @@ impl fmt::Display for Limited {
             Self::SignUps => f.write_str(" with addresses of one mail domain"),
             Self::PublicSignUps => f.write_str(" from one network with addresses of one mail provider"),
             Self::ReservedSignUps => f.write_str(" from one network with addresses of one mail domain"),
-            Self::ProofsFrom => f.write_str(" to one address from one network"),
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
