@@ -38,7 +38,7 @@ impl Content {
     /// Reads the body of a form with these headers. A body of any other type is read as one without files.
     ///
     /// # Errors
-    /// [`kalends_app::Refusal::Invalid`] if it has too many fields or parts, or its parts cannot be told apart.
+    /// [`kalends_app::Refusal::Invalid`] if it has too many fields or parts, or its parts cannot be separated.
     pub(super) async fn of_form(headers: &HeaderMap, body: Bytes) -> Result<Self, ApiError> {
         if is_form_with_file(headers) {
             let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
