@@ -35,7 +35,7 @@ async fn signed_in<'a>(server: &'a Server, email: &str, org: &str) -> Pages<'a> 
 
 /// The number of entries on a page.
 fn entries(page: &Seen) -> usize {
-    page.text.matches("<summary>").count()
+    page.text.matches("<summary>Details").count()
 }
 
 /// The sentences of a page, without the links in them.
