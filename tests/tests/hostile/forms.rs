@@ -1,4 +1,5 @@
-//! Bodies in parts that no browser sends, to the form of the console that takes a file.
+//! Forms that no browser sends: bodies in parts, to the form of the console that takes a file, and forms about things
+//! whose identifiers no address has.
 
 use kalends_e2e::{Client, Database, Server};
 use proptest::{
@@ -53,10 +54,14 @@ impl World {
     /// wrong with the answer.
     async fn send(&self, imports: bool, media_type: &[u8], body: &[u8]) -> Result<u16, String> {
         let check = if imports { "" } else { "/check" };
+        self.send_to(&format!("/console/feeds/calendars/{}/import{check}", self.calendar), media_type, body).await
+    }
+
+    /// [`World::send`], for the form at any path.
+    async fn send_to(&self, path: &str, media_type: &[u8], body: &[u8]) -> Result<u16, String> {
         let head = format!(
-            "POST /console/feeds/calendars/{}/import{check} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
              Cookie: service_session={}\r\nOrigin: {}\r\nContent-Length: {}\r\nContent-Type: ",
-            self.calendar,
             self.server.address(),
             self.token,
             self.server.base_url(),
@@ -175,4 +180,52 @@ async fn a_refused_form_with_a_file_imports_nothing(
     assert_eq!(world.total().await, 0);
     assert_eq!(world.send(true, TYPE.as_bytes(), &whole).await, Ok(200), "the whole form is accepted");
     assert_eq!(world.total().await, 1);
+}
+
+/// The paths of forms about one thing, below `/console`, with `ID` for its identifier.
+const OF_ONE: [&str; 16] = [
+    "webhooks/ID",
+    "webhooks/ID/test",
+    "webhooks/ID/rotate",
+    "webhooks/ID/delete",
+    "webhooks/ID/deliveries/ID/retry",
+    "agents/ID",
+    "agents/ID/pause",
+    "agents/ID/resume",
+    "agents/ID/calendars/new",
+    "calendars/ID",
+    "feeds/subscriptions/ID",
+    "feeds/subscriptions/ID/sync",
+    "feeds/subscriptions/ID/pause",
+    "feeds/calendars/ID/rotate",
+    "feeds/calendars/ID/import",
+    "feeds/calendars/ID/import/check",
+];
+
+#[rstest]
+#[tokio::test]
+async fn no_identifier_in_an_address_makes_the_server_fail(#[values(Database::Sqlite, Database::Postgres)] database: Database) {
+    let world = World::create(database).await;
+    let form = format!("org={}", world.org);
+    for path in OF_ONE {
+        for id in ["%0A", "%0D%0AX-Evil%3A%20yes", "%00", "%C3%BC", "%2E%2E%2F", "x"] {
+            let path = format!("/console/{}", path.replace("ID", id));
+            let answered = world.send_to(&path, b"application/x-www-form-urlencoded", form.as_bytes()).await;
+            let is_refused = matches!(answered, Ok(400 | 404)) || (answered == Ok(303) && path.ends_with("/delete"));
+            assert!(is_refused, "{path}: {answered:?}");
+        }
+    }
+    for thing in ["webhooks", "agents", "calendars", "feeds/subscriptions"] {
+        let path = format!("/console/{thing}/%0A");
+        let answered = world.send_to(&path, b"application/x-www-form-urlencoded", form.as_bytes()).await;
+        assert_eq!(answered, Ok(404), "nothing was typed: {thing}");
+    }
+    // A form that had its effect has the same answer at another address.
+    let ada = world.api.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.expect(201).id();
+    let renames = format!("{form}&once=a-key-that-nobody-guesses&name=Lovelace&was_name=Ada&version=1");
+    for id in [&*ada, "%0A"] {
+        let path = format!("/console/agents/{id}");
+        let answered = world.send_to(&path, b"application/x-www-form-urlencoded", renames.as_bytes()).await;
+        assert_eq!(answered, Ok(303), "{path}");
+    }
 }

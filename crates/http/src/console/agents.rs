@@ -197,9 +197,8 @@ fn fields<'a>(now: AgentGiven<'a>, text: impl Fn(&str, &'a str) -> &'a str) -> A
 /// `POST /console/agents/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let outcome = save(&app, &mut form, &id.0).await;
-    let saved = format!("{AGENTS}/{}?done=saved", id.0);
     SETTINGS
-        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+        .answer(outcome, &form, (AGENTS, &id.0), async |filled: Filled<'_>| {
             render(&app, &form.caller, &id.0, Done::default(), filled).await
         })
         .await
@@ -210,7 +209,7 @@ async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     let given = typed(&form.fields);
     let is_typed_over = |name| form.fields.is_typed_over(name);
     if !["name", "description"].into_iter().any(is_typed_over) {
-        return Ok(());
+        return app.agent(&form.caller, id).await.map(drop);
     }
     let body = wire::UpdateAgent {
         name: is_typed_over("name").then(|| Some(given.name.to_owned())),
@@ -223,7 +222,7 @@ async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
 }
 
 fn after(id: &str, done: &str) -> Response {
-    see_other(&format!("{AGENTS}/{id}?done={done}"), None)
+    see_other(&format!("{AGENTS}/{}?done={done}", segment(id)), None)
 }
 
 /// `POST /console/agents/{id}/pause`

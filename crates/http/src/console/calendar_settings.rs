@@ -38,6 +38,8 @@ pub(super) fn routes() -> Router<Arc<App>> {
         .route(DELETE_CALENDAR, get(ask_to_delete).post(delete))
 }
 
+/// The address below which the calendars are.
+const CALENDARS: &str = "/console/calendars";
 /// The page to continue on, with the text of the link to it.
 const TO_AGENTS: (&str, &str) = (AGENTS, "See the agents");
 /// The form that changes a calendar.
@@ -110,9 +112,8 @@ fn body(fields: &Fields) -> wire::UpdateCalendar {
 /// `POST /console/calendars/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let outcome = save(&app, &mut form, &id.0).await;
-    let saved = format!("/console/calendars/{}?done=saved", segment(&id.0));
     SETTINGS
-        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+        .answer(outcome, &form, (CALENDARS, &id.0), async |filled: Filled<'_>| {
             render(&app, &form.caller, &id.0, Done::default(), filled).await
         })
         .await
@@ -121,7 +122,7 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
 /// Saves what was typed over. A form that is sent twice saves once.
 async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     if !CALENDAR_FIELDS.into_iter().any(|name| form.fields.is_typed_over(name)) {
-        return Ok(());
+        return app.calendar(&form.caller, id).await.map(drop);
     }
     let (patch, seen) = (body(&form.fields).parse()?, form.if_match());
     form.once(app, async |caller: &Actor| app.update_calendar(caller, id, patch, &seen).await).await.map(drop)

@@ -141,7 +141,10 @@ async fn render_one(app: &App, caller: &Actor, (id, delivery): (&str, &str), don
 async fn retry(app: Service, path: PathOf<(String, String)>, mut form: OwnForm) -> Result<Response, ApiError> {
     let (id, delivery) = path.0;
     match form.once(&app, async |caller: &Actor| app.retry_delivery(caller, &id, &delivery).await).await {
-        Ok(_) => Ok(see_other(&format!("{WEBHOOKS}/{id}/deliveries/{delivery}?done=retrying"), None)),
+        Ok(_) => {
+            let (id, delivery) = (segment(&id), segment(&delivery));
+            Ok(see_other(&format!("{WEBHOOKS}/{id}/deliveries/{delivery}?done=retrying"), None))
+        }
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }

@@ -13,7 +13,7 @@ use kalends_wire as wire;
 use super::{
     form::{OwnForm, new_once},
     frame::{Asked, AskedOf, needs, shell},
-    places::{CALENDAR_FILE, FEED, FEEDS, Form, ROTATE_FEED},
+    places::{CALENDAR_FILE, FEED, FEEDS, Form, ROTATE_FEED, segment},
     shown::{page, refused},
     subscription_list::{agent_names, all_shown, listed, statuses},
 };
@@ -47,9 +47,9 @@ pub(super) const TO_FEEDS: (&str, &str) = (FEEDS, "See the feeds");
 /// The subscriptions on the first page.
 const FIRST: Page = Page { limit: 10, offset: 0 };
 
-/// The path of the page of a calendar.
+/// The path of the page of a calendar, whose identifier may be any text.
 pub(super) fn path_of(calendar: &str) -> String {
-    format!("{FEEDS}/calendars/{calendar}")
+    format!("{FEEDS}/calendars/{}", segment(calendar))
 }
 
 /// `GET /console/feeds`

@@ -24,7 +24,7 @@ use super::{
     feeds::{TO_FEEDS, path_of, with_agent},
     form::{NotOwn, OwnForm, new_once, read},
     frame::{needs, shell},
-    places::{CHECK_IMPORT, Form, IMPORT, segment},
+    places::{CHECK_IMPORT, Form, IMPORT},
     shown::{page, problems, refused, shown_again},
     subscription_list::skipped_by_uid,
 };
@@ -281,7 +281,7 @@ fn of_file(refusal: Refusal) -> Refusal {
 
 /// Somebody reloads the address of the check.
 async fn back(id: PathOf<String>) -> Response {
-    see_other(&format!("{}/import", path_of(&segment(&id.0))), None)
+    see_other(&format!("{}/import", path_of(&id.0)), None)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use kalends_wire as wire;
 use super::{
     form::{OwnForm, new_once},
     frame::{needs, shell},
-    places::{AGENTS, Form, NEW_CALENDAR},
+    places::{AGENTS, Form, NEW_CALENDAR, segment},
     shown::{page, problems, refused, shown_again},
 };
 use crate::{
@@ -84,7 +84,7 @@ async fn create(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
         Err(errors) => Err(errors.into()),
     };
     match outcome {
-        Ok(_) => Ok(see_other(&format!("{AGENTS}/{agent}?done=created"), None)),
+        Ok(_) => Ok(see_other(&format!("{AGENTS}/{}?done=created", segment(&agent)), None)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &CALENDAR_FIELDS)?;
             let text = render(&app, &form.caller, &agent, typed(&form.fields), &problems).await;

@@ -8,6 +8,7 @@ use kalends_web::{NO_PROBLEMS, Problems};
 
 use super::{
     form::{Again, OwnForm},
+    places::segment,
     shown::shown_again,
 };
 use crate::{error::ApiError, reply::see_other};
@@ -25,7 +26,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// The answer to a form: the page at `saved`, or the page of the form again. `render` is that page.
+    /// The answer to a form about the thing with that `id`, whose page is below `base`: this page, or the form again.
+    /// `render` is the page with the form. The identifier may be any text.
     ///
     /// # Errors
     /// As [`Again::of`] and [`shown_again`].
@@ -33,10 +35,12 @@ impl Settings {
         &self,
         outcome: Result<(), Refusal>,
         form: &OwnForm,
-        saved: &str,
+        (base, id): (&str, &str),
         render: impl AsyncFnOnce(Filled<'_>) -> Result<String, Refusal>,
     ) -> Result<Response, ApiError> {
-        let Err(refusal) = outcome else { return Ok(see_other(saved, None)) };
+        let Err(refusal) = outcome else {
+            return Ok(see_other(&format!("{base}/{}?done=saved", segment(id)), None));
+        };
         let unusual = (self.problems)(&refusal);
         let (mut again, error) = Again::of(form, refusal, self.fields, self.changed)?;
         if let Some(problems) = unusual {

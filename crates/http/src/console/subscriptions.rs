@@ -175,7 +175,7 @@ fn doubled(refusal: &Refusal) -> Option<Problems> {
 }
 
 fn after(id: &str, done: &str) -> Response {
-    see_other(&format!("{SUBSCRIPTIONS}/{id}?done={done}"), None)
+    see_other(&format!("{SUBSCRIPTIONS}/{}?done={done}", segment(id)), None)
 }
 
 /// `GET /console/feeds/subscriptions/{id}`
@@ -215,9 +215,8 @@ fn fields<'a>(now: SubscriptionGiven<'a>, text: impl Fn(&str, &'a str) -> &'a st
 /// `POST /console/feeds/subscriptions/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let outcome = save(&app, &mut form, &id.0).await;
-    let saved = format!("{SUBSCRIPTIONS}/{}?done=saved", id.0);
     SETTINGS
-        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+        .answer(outcome, &form, (SUBSCRIPTIONS, &id.0), async |filled: Filled<'_>| {
             render(&app, &form.caller, &id.0, Done::default(), filled).await
         })
         .await

@@ -270,9 +270,8 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
 /// `POST /console/webhooks/{id}`
 async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
     let outcome = save(&app, &mut form, &id.0).await;
-    let saved = format!("{WEBHOOKS}/{}?done=saved", id.0);
     SETTINGS
-        .answer(outcome, &form, &saved, async |filled: Filled<'_>| {
+        .answer(outcome, &form, (WEBHOOKS, &id.0), async |filled: Filled<'_>| {
             render(&app, &form.caller, &id.0, Done::default(), filled).await
         })
         .await
@@ -282,7 +281,7 @@ async fn change(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
 /// it has switched off. A form that is sent twice saves once.
 async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
     if !["url", "events", "active"].into_iter().any(|name| form.fields.is_typed_over(name)) {
-        return Ok(());
+        return app.webhook(&form.caller, id).await.map(drop);
     }
     let (fields, typed) = (&form.fields, Typed::of(&form.fields));
     let body = wire::UpdateWebhook {
