@@ -81,7 +81,7 @@ pub enum KeptPart<'a> {
     Form(SentForm<'a>),
     /// Nothing: the form is too long.
     TooLong,
-    /// Nothing: the form has a file, which no page can put into a form.
+    /// Nothing: the form has a file, which no page can put into a form, or the long text of one.
     File {
         /// The address at which the form is opened again.
         form: &'a Path,
@@ -104,7 +104,9 @@ impl KeptForm<'_> {
         match self.part {
             KeptPart::Form(_) => "This page keeps what you sent until you close it.",
             KeptPart::TooLong => "What you sent is too long to keep. Go back to copy it.",
-            KeptPart::File { .. } => "This page cannot keep a file. Choose it again.",
+            KeptPart::File { .. } => {
+                "This page cannot keep a file or a long text. Choose the file or paste the text again."
+            }
         }
     }
 

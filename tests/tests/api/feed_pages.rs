@@ -214,7 +214,7 @@ async fn a_file_is_uploaded(#[case] database: Database) {
         assert_eq!(pages.upload_from(EVIL, path, &fields, chosen).await.status, 403);
         // Another organization. The page cannot keep the file.
         let other = [("org", "org_01jn8r6v9ke0bt3m5qz2c7xwdh"), fields[2]];
-        let lost = pages.upload(path, &other, chosen).await.says(409, "This page cannot keep a file.");
+        let lost = pages.upload(path, &other, chosen).await.says(409, "This page cannot keep a file or a long text.");
         let reopened = format!("<a class=\"quiet\" href=\"{path}\">Open the form</a>");
         assert!(lost.text.contains(&reopened) && !lost.text.contains("<form"), "{}", lost.text);
     }
@@ -236,6 +236,8 @@ async fn a_file_is_uploaded(#[case] database: Database) {
     let events = owner.get(&all).await.expect(200);
     assert_eq!(events["total"], 2);
     assert!(events.column("title").contains(&"K\u{e4}se".to_owned()), "{}", events.describe());
+    // A form that was kept has no parts.
+    pages.send(&form, &send).await.says(200, "<dt>Created</dt><dd>2</dd>");
     let others = [send[0], send[1], ("body", "BEGIN:VCALENDAR\r\nEND:VCALENDAR")];
     pages.upload(&form, &others, None).await.says(422, "This form was sent before, with other content.");
 
@@ -243,9 +245,13 @@ async fn a_file_is_uploaded(#[case] database: Database) {
     pages.send("/console/sign-out", &[]).await;
     for content in [whole.as_bytes(), medium.as_bytes()] {
         let lost = pages.upload(&check, &fields, Some(("a.ics", content))).await;
-        let lost = lost.says(401, "Your session has ended").says(401, "This page cannot keep a file.");
+        let lost = lost.says(401, "Your session has ended").says(401, "This page cannot keep a file or a long text.");
         assert!(!lost.text.contains("<form") && lost.text.contains("/console/signed-in"), "{}", lost.text);
     }
+    let pasted = "x".repeat(300_000);
+    let long = [send[0], send[1], ("body", &*pasted)];
+    let reopens = pages.upload(&form, &long, None).await.says(401, "This page cannot keep a file or a long text.");
+    assert!(reopens.text.contains(&format!("href=\"{form}\">Open the form</a>")), "{}", reopens.text);
     let kept = pages.upload(&check, &send, None).await.says(401, "This page keeps what you sent");
     assert!(kept.text.contains("name=\"body\" value=\"BEGIN:VCALENDAR"), "{}", kept.text);
     pages.upload_from(EVIL, &check, &fields, chosen).await.asks_to_sign_in();

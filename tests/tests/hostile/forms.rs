@@ -204,7 +204,9 @@ const OF_ONE: [&str; 16] = [
 
 #[rstest]
 #[tokio::test]
-async fn no_identifier_in_an_address_makes_the_server_fail(#[values(Database::Sqlite, Database::Postgres)] database: Database) {
+async fn no_identifier_in_an_address_makes_the_server_fail(
+    #[values(Database::Sqlite, Database::Postgres)] database: Database,
+) {
     let world = World::create(database).await;
     let form = format!("org={}", world.org);
     for path in OF_ONE {

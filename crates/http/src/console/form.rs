@@ -81,7 +81,7 @@ pub(super) struct OwnForm {
     /// The files that were chosen, each with the name of its field.
     files: Vec<(String, Bytes)>,
     /// What two forms with the same content have in common.
-    identity: Bytes,
+    identity: [u8; 32],
 }
 
 /// Why there is no [`OwnForm`].
@@ -117,7 +117,8 @@ impl<S: Sync> FromRequest<S> for OwnForm {
         if content.fields.get(ORG) != caller.org().to_string() {
             return Err(NotOwn::Switched(switched(&parts, &content)));
         }
-        let Content { fields, files, identity } = content;
+        let identity = content.identity();
+        let Content { fields, files, .. } = content;
         Ok(Self { caller, fields, headers: parts.headers, files, identity })
     }
 }

@@ -43,7 +43,7 @@ pub(super) enum Kept<'a> {
     Nothing,
     /// Nothing, because it is too long.
     TooLong(Option<OrgId>),
-    /// Nothing, because it has a file: no page can put a file into a form.
+    /// Nothing, because it has a file, which no page can put into a form, or is so long that it may have one.
     File(Option<OrgId>),
     /// Its fields.
     Form {
@@ -57,10 +57,12 @@ pub(super) enum Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// [`Kept::of`], for a form that may have a file.
+    /// [`Kept::of`], for a form that may have a file. The text of a file may be in a hidden field, so a long form with a
+    /// field for a file is opened again.
     pub(super) fn of_content(content: &'a Content) -> Self {
         match (Self::of(&content.fields), content.fields.get(ORG).parse()) {
             (_, Ok(org)) if !content.files.is_empty() => Self::File(Some(org)),
+            (Self::TooLong(org), _) if content.in_parts => Self::File(org),
             (kept, _) => kept,
         }
     }
@@ -214,11 +216,22 @@ mod tests {
     #[case::uploaded(vec![("file".to_owned(), Bytes::new())], true)]
     fn a_form_with_a_file_is_not_kept(#[case] files: Vec<(String, Bytes)>, #[case] lost: bool) {
         let org = org();
-        let content = Content { fields: fields(org, "body=x"), files, identity: Bytes::new() };
+        let content = Content { fields: fields(org, "body=x"), files, in_parts: true };
         assert_eq!(Kept::of_content(&content) == Kept::File(Some(org)), lost);
         // A form of no organization is none of this server's.
         let of_nobody = Content { fields: Fields::read(b"body=x"), ..content };
         assert_eq!(Kept::of_content(&of_nobody), Kept::Nothing);
+    }
+
+    #[rstest]
+    #[case::of_an_import(true)]
+    #[case::of_anything_else(false)]
+    fn a_long_form_with_a_field_for_a_file_is_opened_again(#[case] in_parts: bool) {
+        let org = org();
+        let fields = fields(org, &format!("body={}", "x".repeat(KEPT_MAX)));
+        let content = Content { fields, files: Vec::new(), in_parts };
+        let expected = if in_parts { Kept::File(Some(org)) } else { Kept::TooLong(Some(org)) };
+        assert_eq!(Kept::of_content(&content), expected);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use futures::stream;
 use http::{HeaderMap, header};
 use kalends_kernel::FieldError;
 use multer::{Multipart, parse_boundary};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     error::ApiError,
@@ -30,8 +31,8 @@ pub(super) struct Content {
     pub fields: Fields,
     /// The files that were chosen, each with the name of its field.
     pub files: Vec<(String, Bytes)>,
-    /// What two forms with the same content have in common. A browser separates the parts of each body in another way.
-    pub identity: Bytes,
+    /// Whether the body has parts.
+    pub in_parts: bool,
 }
 
 impl Content {
@@ -44,14 +45,30 @@ impl Content {
             let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
             return Ok(Self::of_parts(media_type.unwrap_or_default(), body).await?);
         }
-        Ok(Self { fields: Fields::of_form(&body)?, files: Vec::new(), identity: body })
+        Ok(Self { fields: Fields::of_form(&body)?, files: Vec::new(), in_parts: false })
+    }
+
+    /// What two forms with the same fields and files have in common. A browser separates the parts of each body in another
+    /// way, and a form that was kept sends its fields without parts.
+    pub(super) fn identity(&self) -> [u8; 32] {
+        let fields = self.fields.pairs().map(|(name, value)| (name, "text", value.as_bytes()));
+        let files = self.files.iter().map(|(name, file)| (name.as_str(), "file", &file[..]));
+        let mut sha = Sha256::new();
+        for (name, kind, content) in fields.chain(files) {
+            // Each text is prefixed with its length, so that different forms cannot produce the same bytes.
+            for text in [name.as_bytes(), kind.as_bytes(), content] {
+                sha.update((text.len() as u64).to_le_bytes());
+                sha.update(text);
+            }
+        }
+        sha.finalize().into()
     }
 
     /// Reads a body of that media type, which names what separates the parts.
     async fn of_parts(media_type: &str, body: Bytes) -> Result<Self, FieldError> {
         let boundary = parse_boundary(media_type).map_err(|why| malformed(&why))?;
         let mut parts = Multipart::new(stream::iter([Ok::<_, Infallible>(body)]), boundary);
-        let (mut fields, mut files, mut identity) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fields, mut files) = (Vec::new(), Vec::new());
         for count in 0.. {
             let Some(part) = parts.next_field().await.map_err(|why| malformed(&why))? else { break };
             if count == PARTS_MAX {
@@ -69,17 +86,13 @@ impl Content {
             if is_file && !is_named && value.is_empty() {
                 continue;
             }
-            for text in [name.as_bytes(), if is_file { &b"file"[..] } else { b"text" }, &value[..]] {
-                identity.extend(format!("{}:", text.len()).into_bytes());
-                identity.extend_from_slice(text);
-            }
             if is_file {
                 files.push((name, value));
             } else {
                 fields.push((name, String::from_utf8_lossy(&value).into_owned()));
             }
         }
-        Ok(Self { fields: fields.into_iter().collect(), files, identity: identity.into() })
+        Ok(Self { fields: fields.into_iter().collect(), files, in_parts: true })
     }
 }
 
@@ -196,7 +209,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_form_is_recognized() {
-        let of = async |media_type: &'static str, body: Vec<u8>| read(media_type, body).await.unwrap().identity;
+        let of = async |media_type: &'static str, body: Vec<u8>| read(media_type, body).await.unwrap().identity();
         let file = |content: &'static [u8]| body(&[(r#"name="file"; filename="a.ics""#, content)]);
         let again = String::from_utf8(file(b"abc")).unwrap().replace("--x", "--another");
         let first = of(TYPE, file(b"abc")).await;
@@ -204,6 +217,21 @@ mod tests {
         for other in [file(b"abd"), body(&[(r#"name="file""#, b"abc")]), body(&[(r#"name="a"; filename="a""#, b"abc")])]
         {
             assert_ne!(first, of(TYPE, other).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_form_is_recognized_without_its_parts() {
+        let no_file = r#"name="file"; filename="""#;
+        let parts = [(r#"name="org""#, &b"o"[..]), (no_file, b""), (r#"name="body""#, b"a\r\nb")];
+        let in_parts = read(TYPE, body(&parts)).await.unwrap().identity();
+        let of = async |sent: &'static [u8]| {
+            let content = Content::of_form(&HeaderMap::new(), Bytes::from_static(sent)).await;
+            content.map_err(|error| format!("{error:?}")).unwrap().identity()
+        };
+        assert_eq!(of(b"org=o&body=a%0D%0Ab").await, in_parts);
+        for other in [&b"org=o&body=a"[..], b"org=ob&ody=a%0Ab", b"org=o&body=a%0Ab&body="] {
+            assert_ne!(of(other).await, in_parts);
         }
     }
 
