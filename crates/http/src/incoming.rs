@@ -219,7 +219,7 @@ async fn stays_usable(progress: &Progress, expects: bool) -> bool {
 }
 
 /// Reads and drops at most `max` bytes. Returns whether the body ended properly within them.
-async fn read_on(body: &mut Body, max: usize) -> bool {
+pub(crate) async fn read_on(body: &mut Body, max: usize) -> bool {
     let mut read = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };

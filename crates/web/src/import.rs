@@ -18,6 +18,9 @@ use crate::{
 
 /// The fields of the form of a file.
 pub const IMPORT_FIELDS: [&str; 2] = ["file", "body"];
+/// The maximum size of a file that a form imports, in bytes. The next form carries it with its line breaks as two bytes
+/// each, so it is less than a body may have.
+pub const IMPORT_MAX: usize = 900_000;
 /// The maximum number of refused events that a page names.
 const REFUSED_MAX: usize = 20;
 
@@ -39,7 +42,16 @@ pub struct ImportForm<'a> {
     pub problems: &'a Problems,
 }
 
+/// [`IMPORT_MAX`] in words.
+pub fn import_max() -> String {
+    format!("{} KB", IMPORT_MAX / 1_000)
+}
+
 impl ImportForm<'_> {
+    fn max(&self) -> String {
+        import_max()
+    }
+
     fn problem(&self, field: &str) -> Option<&str> {
         self.problems.of(field)
     }

@@ -118,7 +118,9 @@ pub use field::Choice;
 pub use first_run::{FIRST_RUN_FIELDS, FirstAgent, FirstRunForm, FirstRunGiven, FirstRunMade, TestEvent};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use front::{Home, PlanOffer, Plans, Terms};
-pub use import::{IMPORT_FIELDS, ImportCheck, ImportForm, ImportShown, Imported, PlannedShown, RefusedShown};
+pub use import::{
+    IMPORT_FIELDS, IMPORT_MAX, ImportCheck, ImportForm, ImportShown, Imported, PlannedShown, RefusedShown, import_max,
+};
 pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;

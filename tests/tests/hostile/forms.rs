@@ -12,7 +12,7 @@ use rstest::rstest;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::raw;
+use crate::raw::{self, Connection};
 
 /// The number of damaged bodies, unless `PROPTEST_CASES` sets another.
 const CASES: u32 = 60;
@@ -59,18 +59,20 @@ impl World {
 
     /// [`World::send`], for the form at any path.
     async fn send_to(&self, path: &str, media_type: &[u8], body: &[u8]) -> Result<u16, String> {
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
-             Cookie: service_session={}\r\nOrigin: {}\r\nContent-Length: {}\r\nContent-Type: ",
-            self.server.address(),
-            self.token,
-            self.server.base_url(),
-            body.len()
-        );
+        let head = self.head(path, body.len()).replace("Host:", "Connection: close\r\nHost:");
         let request = [head.as_bytes(), media_type, b"\r\n\r\n", body].concat();
         let address = self.server.address().parse().expect("an address");
         let answer = raw::send(address, &request).await.ok_or("no answer")?;
         answer.fault().map_or(Ok(answer.status), Err)
+    }
+
+    /// The head of a form with a body of this length, up to its media type.
+    fn head(&self, path: &str, length: usize) -> String {
+        let (address, token, origin) = (self.server.address(), &self.token, self.server.base_url());
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nCookie: service_session={token}\r\nOrigin: {origin}\r\n\
+             Content-Length: {length}\r\nContent-Type: "
+        )
     }
 
     async fn total(&self) -> serde_json::Value {
@@ -154,6 +156,14 @@ async fn a_refused_form_with_a_file_imports_nothing(
     let mut many = vec![org];
     many.resize(1_000, ("name=\"a\"", "b"));
     let large = format!("{FILE}{}", "x".repeat(1 << 20));
+    // A form that is far too long is read to its end, so that a browser sees the answer.
+    let far_too_large = world.form(&"x".repeat(3 << 20));
+    let mut connection = Connection::open(world.server.address()).await;
+    let path = format!("/console/feeds/calendars/{}/import/check", world.calendar);
+    connection.send(world.head(&path, far_too_large.len())).await;
+    connection.send([TYPE.as_bytes(), b"\r\n\r\n", &far_too_large[..]].concat()).await;
+    let answer = connection.answer().await.expect("an answer");
+    assert_eq!((answer.status, answer.header("connection")), (413, ""), "{:?}", answer.fault());
     for (media_type, body, status) in [
         (&b"multipart/form-data"[..], whole.clone(), 400),
         (&b"multipart/form-data; boundary="[..], whole.clone(), 400),

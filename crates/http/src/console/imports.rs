@@ -4,18 +4,19 @@ use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     Router,
+    body::HttpBody as _,
     extract::{FromRequest, Request},
     response::Response,
     routing::{get, post},
 };
 use bytes::Bytes;
-use http::StatusCode;
+use http::{StatusCode, header};
 use kalends_app::{Actor, App, ImportPlan, PlannedEvent, PlannedKind, Refusal, operations};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{Span, Zone};
 use kalends_web::{
-    EventInView, IMPORT_FIELDS, ImportCheck, ImportForm, ImportShown, Imported, NO_PROBLEMS, Place, PlannedShown,
-    Problems, RefusedShown, SyncShown, WhyNot, event_time,
+    EventInView, IMPORT_FIELDS, IMPORT_MAX, ImportCheck, ImportForm, ImportShown, Imported, NO_PROBLEMS, Place,
+    PlannedShown, Problems, RefusedShown, SyncShown, WhyNot, event_time, import_max,
 };
 use kalends_wire as wire;
 
@@ -32,8 +33,8 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
+    incoming::read_on,
     limits::BODY_MAX,
-    pages::is_form_with_file,
     reply::see_other,
 };
 
@@ -57,10 +58,13 @@ const TEXT: &str = "body";
 const ABOVE: &str = "";
 /// The maximum length of a text, in bytes, with two for each line break. The form that imports it carries it too, with
 /// the other fields and what separates them.
-const TEXT_MAX: usize = BODY_MAX - 4 * 1024;
-/// Why a file or a text is refused that does not fit into a form.
-const TOO_LONG: &str = "The file is too long for a form, which carries 1 MiB. Split it, or import it with POST \
-                        /v1/calendars/{cal_id}/import, which takes up to 10 MiB.";
+const SENT_MAX: usize = BODY_MAX - 4 * 1024;
+/// How much of a form that is too long is read before the answer. A browser may not show an answer that arrives while it
+/// still sends.
+const DISCARD_MAX: usize = 8 << 20;
+/// Why a text is refused whose lines are so short that the next form cannot carry it.
+const TOO_MANY_LINES: &str = "The file or text has too many short lines for a form. Remove its empty lines, or import it \
+                              with POST /v1/calendars/{cal_id}/import.";
 /// What is said beside the file of a form that is shown again for another reason.
 const CHOOSE_AGAIN: &str = "Choose the file again. A browser does not keep it.";
 /// What remains of an import that ends early.
@@ -74,8 +78,15 @@ struct Given(Result<OwnForm, TooLong>);
 struct TooLong {
     caller: Actor,
     error: ApiError,
-    /// The field that is too long, as far as it is known.
-    field: &'static str,
+}
+
+/// Why a file or a text is refused that does not fit into a form.
+fn too_long() -> String {
+    let max = import_max();
+    format!(
+        "The file or text is too long for a form, which carries {max}. Split it, or import it with POST \
+         /v1/calendars/{{cal_id}}/import, which takes up to 10 MiB."
+    )
 }
 
 impl<S: Sync> FromRequest<S> for Given {
@@ -83,20 +94,24 @@ impl<S: Sync> FromRequest<S> for Given {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, NotOwn> {
         let caller = request.extensions().get::<Actor>().cloned().ok_or(ApiError::Internal)?;
-        let field = if is_form_with_file(request.headers()) { FILE } else { TEXT };
+        let max = u64::try_from(BODY_MAX).unwrap_or(u64::MAX);
+        if request.body().size_hint().lower() > max && !request.headers().contains_key(header::EXPECT) {
+            read_on(&mut request.into_body(), DISCARD_MAX).await;
+            return Ok(Self(Err(TooLong { caller, error: ApiError::TooLarge(BODY_MAX) })));
+        }
         match OwnForm::from_request(request, state).await {
             Ok(form) => Ok(Self(Ok(form))),
-            Err(NotOwn::Unread(error @ ApiError::TooLarge(_))) => Ok(Self(Err(TooLong { caller, error, field }))),
+            Err(NotOwn::Unread(error @ ApiError::TooLarge(_))) => Ok(Self(Err(TooLong { caller, error }))),
             Err(refused) => Err(refused),
         }
     }
 }
 
 impl TooLong {
-    /// The empty form, which says so.
+    /// The empty form, which says so above its fields: it is not known which of them is too long.
     async fn shown(self, app: &App, id: &str) -> Result<Response, ApiError> {
         let mut problems = Problems::default();
-        problems.add(&IMPORT_FIELDS, self.field, TOO_LONG);
+        problems.add(&IMPORT_FIELDS, ABOVE, &too_long());
         shown_again(self.error, render(app, &self.caller, id, "", &problems).await, TO_FEEDS)
     }
 }
@@ -112,8 +127,11 @@ fn text_of<'a>(file: Option<&'a Bytes>, pasted: &'a str) -> Result<Cow<'a, str>,
         (Some(file), "") => (FILE, Cow::Owned(decoded(file).map_err(|why| FieldError::new(FILE, why))?)),
         (Some(_), _) => return Err(FieldError::new(FILE, "choose a file or paste a text, not both")),
     };
+    if text.len() > IMPORT_MAX {
+        return Err(FieldError::new(field, too_long()));
+    }
     let sent = text.len() + text.matches('\n').count();
-    if sent > TEXT_MAX { Err(FieldError::new(field, TOO_LONG)) } else { Ok(text) }
+    if sent > SENT_MAX { Err(FieldError::new(field, TOO_MANY_LINES)) } else { Ok(text) }
 }
 
 /// The text of the file, with line breaks as in a field of a form: the next form carries it.
@@ -290,7 +308,7 @@ mod tests {
 
     use super::*;
 
-    const MANY: usize = TEXT_MAX / 2;
+    const MANY: usize = IMPORT_MAX / 2;
 
     #[rstest]
     #[case::pasted(None, "A:1\nB:2", "A:1\nB:2")]
@@ -316,8 +334,8 @@ mod tests {
     #[case::latin_1(Some(b"A:\xfc".to_vec()), "", FILE, "not text in UTF-8")]
     #[case::utf_16_with_a_mark(Some(b"\xff\xfeA\0:\0".to_vec()), "", FILE, "not text in UTF-8")]
     #[case::utf_16(Some(b"A\0:\0".to_vec()), "", FILE, "not text in UTF-8")]
-    #[case::long_file(Some(vec![b'x'; TEXT_MAX + 1]), "", FILE, "too long for a form")]
-    #[case::many_short_lines(Some(["x", &"\n".repeat(MANY)].concat().into_bytes()), "", FILE, "too long for a form")]
+    #[case::long_file(Some(vec![b'x'; IMPORT_MAX + 1]), "", FILE, "too long for a form")]
+    #[case::many_short_lines(Some("x\n".repeat(MANY).into_bytes()), "", FILE, "too many short lines")]
     fn the_field_that_is_wrong_says_why(
         #[case] file: Option<Vec<u8>>,
         #[case] pasted: &str,
@@ -331,9 +349,16 @@ mod tests {
 
     #[test]
     fn the_longest_text_fits_into_the_next_form() {
-        let longest = Bytes::from("x".repeat(TEXT_MAX));
-        assert_eq!(text_of(Some(&longest), "").unwrap().len(), TEXT_MAX);
-        let longer = "x".repeat(TEXT_MAX + 1);
+        // Lines as short as those of a file may be, and a line break of one byte at the end of each.
+        let longest = Bytes::from("BEGIN:A\n".repeat(IMPORT_MAX / 8));
+        assert_eq!(text_of(Some(&longest), "").unwrap().len(), IMPORT_MAX);
+        let longer = "x".repeat(IMPORT_MAX + 1);
         assert_eq!(text_of(None, &longer).unwrap_err().param, TEXT);
+    }
+
+    #[test]
+    fn the_guide_says_how_much_a_form_carries() {
+        let guide = include_str!("../../../../docs/use/console.md");
+        assert!(guide.contains(&format!("A form carries {}", import_max())));
     }
 }
