@@ -1,4 +1,4 @@
-//! Headless Chromium, driven as a visitor of a booking page would use it.
+//! Headless Chromium, driven as a person would use it.
 
 use std::{
     fs,
@@ -29,10 +29,17 @@ pub use fantoccini::key::Key;
 const DRIVER: &str = "chromedriver";
 /// The visitor's language. It uses 24-hour clocks.
 const LANGUAGE: &str = "en-GB";
-/// The folder in the home folder in which browsers keep downloaded files. Some ignore the preference for another one.
+/// The folder of downloaded files, in the home folder. Some versions of the browser ignore the preference and always use
+/// this name.
 const DOWNLOADS: &str = "Downloads";
+/// How the name of a file ends that is not downloaded completely.
+const INCOMPLETE: &str = ".crdownload";
+/// The folder of the files that the visitor chooses in forms, in the home folder.
+const UPLOADS: &str = "Uploads";
+/// Where a visitor looks for a link or a button: not in the navigation, which repeats texts of the page.
+const PLACES: &str = "main, dialog, .foot";
 /// The longest wait on a busy machine for the driver to start, or for a page to show something.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a driver is started that ends at once.
 const STARTS: u32 = 5;
 /// The time between two looks at a page.
@@ -229,11 +236,7 @@ impl Browser {
     /// driver sometimes returns that early.
     pub async fn loaded(&self) {
         // A script that waits for an event never ends in a browser without scripts.
-        let deadline = Instant::now() + PATIENCE;
-        while self.run("return document.readyState").await != "complete" {
-            assert!(Instant::now() < deadline, "{} does not load", self.url().await);
-            sleep(PERIOD).await;
-        }
+        self.until_true("the page to load", "return document.readyState === 'complete'").await;
     }
 
     /// The address that is shown.
@@ -253,14 +256,10 @@ impl Browser {
 
     /// Waits until a frame of the same origin contains this text. A script may replace the frame at any time.
     pub async fn wait_for_text_in_frame(&self, css: &str, text: &str) {
-        let (css, text) = (json!(css), json!(text));
+        let (frame, part) = (json!(css), json!(text));
         let script =
-            format!("return document.querySelector({css})?.contentDocument?.body?.textContent.includes({text})");
-        let deadline = Instant::now() + PATIENCE;
-        while self.run(&script).await != true {
-            assert!(Instant::now() < deadline, "{css} never contains {text}");
-            sleep(PERIOD).await;
-        }
+            format!("return document.querySelector({frame})?.contentDocument?.body?.textContent.includes({part})");
+        self.until_true(&format!("{css} to contain {text}"), &script).await;
     }
 
     /// Whether the page has an element that matches this CSS selector now.
@@ -270,7 +269,7 @@ impl Browser {
 
     /// Waits for a page with this heading.
     pub async fn headed(&self, heading: &str) {
-        self.wait_for(Locator::XPath(&format!("//h1[normalize-space()='{heading}']"))).await;
+        self.wait_for(Locator::XPath(&format!("//h1[normalize-space()={}]", quoted(heading)))).await;
     }
 
     /// Waits for an element and clicks on it. A script may replace the element between the look and the click. Then the
@@ -285,13 +284,13 @@ impl Browser {
 
     /// Waits for a button with this text and presses it.
     pub async fn press_button(&self, text: &str) {
-        let button = self.wait_for(Locator::XPath(&format!("//button[normalize-space()='{text}']"))).await;
+        let button = self.wait_for(Locator::XPath(&format!("//button[normalize-space()={}]", quoted(text)))).await;
         button.click().await.unwrap_or_else(|error| panic!("a click on {text}: {error}"));
     }
 
     /// Waits for a paragraph with this text.
     pub async fn wait_for_paragraph(&self, text: &str) {
-        self.wait_for(Locator::XPath(&format!("//p[normalize-space()='{text}']"))).await;
+        self.wait_for(Locator::XPath(&format!("//p[normalize-space()={}]", quoted(text)))).await;
     }
 
     /// Types into a field.
@@ -301,21 +300,28 @@ impl Browser {
 
     /// Chooses a new file with this name and content in a field for files.
     pub async fn choose_file(&self, css: &str, name: &str, content: &str) {
-        let path = self.driver.home.path().join(DOWNLOADS).join(name);
+        let folder = self.driver.home.path().join(UPLOADS);
+        fs::create_dir_all(&folder).expect("a folder in the profile's folder");
+        let path = folder.join(name);
         fs::write(&path, content).expect("a file in the profile's folder");
         self.fill(css, path.to_str().expect("a path in UTF-8")).await;
     }
 
-    /// Waits for the file with this name that the visitor downloads, and returns its text.
-    pub async fn downloaded(&self, name: &str) -> String {
-        let path = self.driver.home.path().join(DOWNLOADS).join(name);
-        let deadline = Instant::now() + PATIENCE;
-        // The file has another name until it is complete.
-        while !path.exists() {
-            assert!(Instant::now() < deadline, "{} does not download {name}", self.url().await);
-            sleep(PERIOD).await;
-        }
-        fs::read_to_string(path).expect("a text")
+    /// Waits for the file that the visitor downloads and whose name begins with `start`. Removes it and returns its text.
+    pub async fn downloaded(&self, start: &str) -> String {
+        let folder = self.driver.home.path().join(DOWNLOADS);
+        let complete = async || {
+            // The browser creates the folder with the first file.
+            let mut files = fs::read_dir(&folder).into_iter().flatten().flatten().map(|file| file.path());
+            files.find(|file| {
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with(start) && !name.ends_with(INCOMPLETE)
+            })
+        };
+        let path = self.until(&format!("a downloaded file {start}"), complete).await;
+        let text = fs::read_to_string(&path).expect("a text");
+        fs::remove_file(&path).expect("a file that can be removed");
+        text
     }
 
     /// Puts the focus on an element.
@@ -329,22 +335,37 @@ impl Browser {
         self.find(css).await.clear().await.unwrap_or_else(|error| panic!("{css}: {error}"));
     }
 
-    /// Waits for a link or a button with this text, and marks it alone with the attribute `data-walked`.
+    /// Waits until the main part of the page, its foot and its dialogs show exactly one link or button with this text. Marks
+    /// it alone with the attribute `data-walked`.
     pub async fn mark(&self, text: &str) {
-        let text = quoted(text);
-        let path = format!("//*[self::a or self::button or self::summary][normalize-space()={text}]");
-        let element = self.wait_for(Locator::XPath(&path)).await;
-        let script = "for (const marked of document.querySelectorAll('[data-walked]')) {
-                delete marked.dataset.walked;
-            }
-            arguments[0].dataset.walked = '';";
-        let element = serde_json::to_value(element).expect("a reference to an element");
-        self.client.execute(script, vec![element]).await.unwrap_or_else(|error| panic!("{text}: {error}"));
+        self.mark_in(PLACES, text).await;
     }
 
-    /// Waits until the main part of the page contains this text.
+    /// Marks a link or a button as [`Self::mark`] does, but looks for it only in what matches this CSS selector.
+    pub async fn mark_in(&self, css: &str, text: &str) {
+        // Hidden buttons, which are not for visitors, have a negative tabindex.
+        let places = json!(format!(":is({css}) :is(a, button, summary):not([tabindex='-1'])"));
+        let script = format!(
+            "for (const marked of document.querySelectorAll('[data-walked]')) {{
+                delete marked.dataset.walked;
+            }}
+            const found = [...document.querySelectorAll({places})].filter((element) =>
+                element.checkVisibility({{ visibilityProperty: true }})
+                    && element.textContent.replace(/\\s+/g, ' ').trim() === {});
+            if (found.length === 1) {{
+                found[0].dataset.walked = '';
+            }}
+            return found.length === 1;",
+            json!(text)
+        );
+        self.until_true(&format!("exactly one link or button “{text}” in {css}"), &script).await;
+    }
+
+    /// Waits until the main part of the page shows this text. Each line break and each gap between two blocks counts as one
+    /// blank. Hidden text does not count.
     pub async fn wait_for_text(&self, text: &str) {
-        self.wait_for(Locator::XPath(&format!("//main[contains(normalize-space(), {})]", quoted(text)))).await;
+        let script = "return document.querySelector('main')?.innerText.replace(/\\s+/g, ' ').includes";
+        self.until_true(&format!("the text “{text}”"), &format!("{script}({})", json!(text))).await;
     }
 
     /// Chooses an option of a select element by its value.
@@ -460,11 +481,35 @@ impl Browser {
     async fn wait_for(&self, what: Locator<'_>) -> Element {
         match self.client.wait().at_most(PATIENCE).every(PERIOD).for_element(what).await {
             Ok(element) => element,
-            Err(error) => {
-                let (url, source) = (self.client.current_url().await, self.client.source().await);
-                panic!("{what:?}: {error}\n{url:?}\n{}", source.unwrap_or_default());
-            }
+            Err(error) => panic!("{what:?}: {error}\n{}", self.shown().await),
         }
+    }
+
+    /// Looks again and again until there is a result.
+    async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(result) = look().await {
+                return result;
+            }
+            assert!(Instant::now() < deadline, "waited too long for {what}\n{}", self.shown().await);
+            sleep(PERIOD).await;
+        }
+    }
+
+    /// Runs a script of the test until it returns true. It may fail while the browser replaces the page.
+    async fn until_true(&self, what: &str, script: &str) {
+        let look = async || {
+            let result = self.client.execute(script, Vec::new()).await;
+            result.is_ok_and(|value| value == true).then_some(())
+        };
+        self.until(what, look).await;
+    }
+
+    /// The address and the source of the page, for the report of a failure.
+    async fn shown(&self) -> String {
+        let (url, source) = (self.client.current_url().await, self.client.source().await);
+        format!("{url:?}\n{}", source.unwrap_or_default())
     }
 }
 
