@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 
 /// The longest time until an operator's command takes effect.
 const EFFECT_WITHIN: Duration = Duration::from_secs(2);
+/// A word that is wider than a phone.
+pub(crate) const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
+/// The token of the operator.
+pub(crate) const TOKEN: &str = "the-operator-s-own-token";
 
 /// A new agent's identifier.
 pub(crate) async fn agent(api: &Client) -> String {
