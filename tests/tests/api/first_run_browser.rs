@@ -46,7 +46,10 @@ impl Person {
     /// Copies a text by its button, and returns what the page put into the clipboard.
     async fn copy_by_button(&mut self, what: &str) -> String {
         self.actions += 1;
-        self.browser.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }").await;
+        let begin = "window.copied = null;
+            document.getElementById('said').textContent = '';
+            navigator.clipboard.writeText = async (text) => { window.copied = text; };";
+        self.browser.run(begin).await;
         self.browser.press_button(&format!("Copy {what}")).await;
         self.browser.wait_for_paragraph("Copied").await;
         self.browser.run("return window.copied").await.as_str().unwrap().to_owned()
