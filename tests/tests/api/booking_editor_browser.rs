@@ -12,9 +12,9 @@ use crate::{
 
 const LIST: &str = "/console/booking-pages";
 const BOOKINGS: &str = "/console/bookings";
-const CANCEL: &str = "main a[href*='/cancel']";
+const CANCEL_LINK: &str = "main a[href*='/cancel']";
 /// The part of the form with the end of the address.
-const LOOKS: &str = "details:has(#slug)";
+const ADDRESS_SECTION: &str = "details:has(#slug)";
 
 /// Takes the last slot of the page `intro-call`.
 async fn book(it: &Desk, name: &str) {
@@ -49,7 +49,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.reaches("New booking page").await;
 
     walk.fill("#title", "Intro").await;
-    walk.unfold(LOOKS).await;
+    walk.unfold(ADDRESS_SECTION).await;
     walk.fill("#slug", "Intro Call").await;
     walk.press("Create the booking page").await;
     walk.browser.find("#slug-problem").await;
@@ -62,7 +62,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.press("Add a question").await;
     walk.fill("[name='questions[1].label']", "Phone?").await;
     walk.choose("[name='questions[1].type']", "phone").await;
-    walk.unfold(LOOKS).await;
+    walk.unfold(ADDRESS_SECTION).await;
     walk.fill("#slug", "intro-call").await;
     walk.press("Create the booking page").await;
     walk.sees("Created.").await;
@@ -92,8 +92,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.browser.wait_for_text_in_frame("iframe:not([hidden])", "Which team?").await;
     walk.goto(&format!("{shown}/edit")).await;
     walk.fill("#title", "Demo").await;
-    // The first button of the form, which Enter in a field presses, has the same text.
-    walk.follow("button.primary").await;
+    walk.press("Save").await;
     walk.sees("Saved.").await;
     walk.reaches("Demo").await;
     assert_eq!(it.api.get(&read).await.expect(200)["title"], "Demo");
@@ -102,7 +101,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.press("All bookings of this page").await;
     walk.reaches("Bookings").await;
     walk.sees("1 found").await;
-    walk.follow(CANCEL).await;
+    walk.follow(CANCEL_LINK).await;
     walk.reaches("Cancel the booking?").await;
     walk.fill("#reason", "Ill today").await;
     walk.press("Cancel the booking").await;
@@ -118,7 +117,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     walk.choose("#status", "confirmed").await;
     walk.press("Show").await;
     walk.sees("1 found").await;
-    walk.follow(CANCEL).await;
+    walk.follow(CANCEL_LINK).await;
     walk.reaches("Cancel the booking?").await;
     walk.press("Cancel the booking").await;
     // The list is filtered as before.

@@ -3,7 +3,7 @@
 use kalends_e2e::{Browser, Database::Sqlite, Key, Visitor};
 use serde_json::json;
 
-use crate::{calendar_desk::Desk, connecting::HUMAN, console::PASSWORD, fixtures::event_body, members::member};
+use crate::{calendar_desk::Desk, connecting::HUMAN, fixtures::event_body, members::member, walk::sign_in};
 
 /// The focus is on the only event that can be moved.
 const AT_EVENT: &str = "[data-id] a:focus";
@@ -18,10 +18,7 @@ fn week(it: &Desk, date: &str) -> String {
 async fn signed_in(it: &Desk, email: &str, visitor: &Visitor) -> Browser {
     let browser = visitor.open().await;
     browser.goto(&format!("{}/console/sign-in", it.server.base_url())).await;
-    browser.headed("Sign in").await;
-    browser.fill("#email", email).await;
-    browser.fill("#password", PASSWORD).await;
-    browser.click("form button.primary").await;
+    sign_in(&browser, "Sign in", email).await;
     browser.find("nav[aria-label='Console']").await;
     browser
 }

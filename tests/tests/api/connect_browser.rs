@@ -11,6 +11,7 @@ use crate::{
     connecting::{CALENDARS, Connecting, HUMAN},
     console::PASSWORD,
     fixtures::shared_calendar,
+    walk::sign_in,
 };
 
 const SIGN_IN: &str = "Sign in to connect your calendar";
@@ -25,18 +26,11 @@ fn address(link: &Answer) -> String {
     link["setup_url"].as_str().unwrap().to_owned()
 }
 
-async fn sign_in(browser: &Browser, heading: &str) {
-    browser.headed(heading).await;
-    browser.fill("#email", HUMAN).await;
-    browser.fill("#password", PASSWORD).await;
-    browser.click("form button.primary").await;
-}
-
 /// A browser in which the user has signed in and followed a link.
 async fn following(link: &Answer) -> Browser {
     let browser = Visitor::new().open().await;
     browser.goto(&address(link)).await;
-    sign_in(&browser, SIGN_IN).await;
+    sign_in(&browser, SIGN_IN, HUMAN).await;
     browser.headed(CONNECT).await;
     browser
 }
@@ -130,7 +124,7 @@ async fn a_user_connects_a_calendar_without_scripts() {
     browser.headed("Open your link").await;
     browser.fill("#code", &address(&link)).await;
     browser.click("button.primary").await;
-    sign_in(&browser, SIGN_IN).await;
+    sign_in(&browser, SIGN_IN, HUMAN).await;
     browser.headed(CONNECT).await;
     browser.press_button("Connect Microsoft").await;
     browser.headed(CHOOSE).await;
@@ -159,7 +153,7 @@ async fn a_user_manages_a_connection() {
     let connection = it.granted(&it.google).await;
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
     browser.goto(&format!("{}/console/connections", it.server.base_url())).await;
-    sign_in(&browser, "Sign in").await;
+    sign_in(&browser, "Sign in", HUMAN).await;
     browser.headed("Connected calendars").await;
     browser.find(".entries").await;
     fits(&browser).await;
@@ -247,7 +241,7 @@ async fn a_wrong_link_is_reported() {
     browser.headed("Open your link").await;
     // Pasted into the same window, so only the part after the `#` changes.
     browser.goto(&format!("{connect}#nobody-has-made-this")).await;
-    sign_in(&browser, SIGN_IN).await;
+    sign_in(&browser, SIGN_IN, HUMAN).await;
     browser.headed("This link is unknown here").await;
     // The session is not signed in to the user's own organization.
     let orgs = it.console.get("/v1/auth/orgs").await.expect(200);

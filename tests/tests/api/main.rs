@@ -11,17 +11,20 @@ use rstest_reuse::template;
 #[case::postgres(kalends_e2e::Database::Postgres)]
 fn on_both(#[case] database: kalends_e2e::Database) {}
 
-/// The ways through a screen of the console. `cargo xtask full` walks the last two.
+/// The ways through a screen of the console. `cargo xtask full` walks the last three.
 #[rstest_reuse::template]
 #[rstest]
 #[case::by_the_keyboard(crate::walk::Way::KEYS)]
 #[case::on_a_phone_without_scripts(crate::walk::Way::PLAIN)]
+#[ignore = "`cargo xtask full` walks this way too"]
+#[case::with_a_mouse(crate::walk::Way::MOUSE)]
 #[ignore = "`cargo xtask full` walks this way too"]
 #[case::by_the_keyboard_without_scripts(crate::walk::Way::PLAIN_KEYS)]
 #[ignore = "`cargo xtask full` walks this way too"]
 #[case::on_a_phone(crate::walk::Way::PHONE)]
 fn in_every_way(#[case] way: crate::walk::Way) {}
 
+mod account_browser;
 mod account_end;
 mod accounts;
 mod activity_browser;
@@ -88,7 +91,6 @@ mod first_run_browser;
 mod first_run_pages;
 mod fixtures;
 mod front;
-mod front_browser;
 mod given_addresses;
 mod guest_reminders_by_the_rule;
 mod guides;

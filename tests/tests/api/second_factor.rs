@@ -58,6 +58,13 @@ impl Phone {
         self.code_of(self.last)
     }
 
+    /// A code that the server does not accept now or soon.
+    pub(crate) fn wrong_code(&self) -> String {
+        let step = self.now() / STEP;
+        let near: Vec<_> = (step - 3..=step + 3).map(|step| self.code_of(step)).collect();
+        (0..).map(|number| format!("{number:06}")).find(|code| !near.contains(code)).unwrap()
+    }
+
     /// Moves the clock of the server.
     async fn later(&mut self, server: &mut Server, seconds: u64) {
         self.ahead += seconds;

@@ -33,10 +33,10 @@ async fn a_person_decides_what_waits(#[case] way: Way) {
     let dropped = team.propose(&it.api, &slots[..1], json!({ "title": "Retreat" })).await.id();
     let proposal = async |id: &str| it.api.get(format!("{PROPOSALS}/{id}")).await.expect(200);
 
-    // The hold that ends first is the first one.
     walk.goto(WAITING).await;
     walk.sees("Holds that end soon").await;
-    walk.press("Confirm").await;
+    // The hold that ends first is the first one.
+    walk.press_in("li:has(#hold-1)", "Confirm").await;
     walk.sees("Confirmed.").await;
     walk.press("Release").await;
     walk.sees("Released.").await;

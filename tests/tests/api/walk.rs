@@ -1,4 +1,4 @@
-//! A person who walks through the console in a real browser: by the mouse or by the keyboard alone, at a desk or with a
+//! A person who walks through the console in a real browser: at a desk with a mouse or by the keyboard alone, or with a
 //! phone, with scripts or without.
 
 use kalends_e2e::{
@@ -8,9 +8,14 @@ use kalends_e2e::{
 };
 use serde_json::json;
 
-use crate::{booking_browser::PHONE, calendar_desk::Desk, connecting::HUMAN, console::PASSWORD};
+use crate::{
+    booking_browser::{PHONE, fits},
+    calendar_desk::Desk,
+    connecting::HUMAN,
+    console::PASSWORD,
+};
 
-/// More options than any select of the console has between two that a walk chooses.
+/// More options than any select or group of radio buttons has.
 const OPTIONS_MAX: usize = 700;
 /// Marks the element that a walk looks for by its text.
 const MARKED: &str = "[data-walked]";
@@ -28,6 +33,8 @@ pub(crate) struct Way {
 impl Way {
     /// At a desk of 1,280 px, with scripts, by the keyboard alone.
     pub(crate) const KEYS: Self = Self { database: Sqlite, scripts: true, phone: false, by_keyboard: true };
+    /// At a desk of 1,280 px, with scripts, with a mouse.
+    pub(crate) const MOUSE: Self = Self { database: Postgres, scripts: true, phone: false, by_keyboard: false };
     /// With a phone of 390 px, without scripts.
     pub(crate) const PLAIN: Self = Self { database: Postgres, scripts: false, phone: true, by_keyboard: false };
     /// At a desk of 1,280 px, without scripts, by the keyboard alone.
@@ -40,6 +47,14 @@ impl Way {
         let visitor = if self.phone { visitor.phone(PHONE.0, PHONE.1) } else { visitor };
         if self.scripts { visitor } else { visitor.without_scripts() }
     }
+}
+
+/// Signs a user in by the form on the page with this heading, with a mouse.
+pub(crate) async fn sign_in(browser: &Browser, heading: &str, email: &str) {
+    browser.headed(heading).await;
+    browser.fill("#email", email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form button.primary").await;
 }
 
 /// A browser, and how a person uses it.
@@ -90,9 +105,7 @@ impl Walk {
 
     /// Nothing on the page is wider than the window.
     pub(crate) async fn fits(&self) {
-        self.browser.loaded().await;
-        let fits = "return document.documentElement.scrollWidth <= innerWidth";
-        assert_eq!(self.browser.run(fits).await, true, "{} is too wide", self.browser.url().await);
+        fits(&self.browser).await;
     }
 
     /// Follows the link, or presses the button, that matches this CSS selector.
@@ -104,10 +117,25 @@ impl Walk {
         self.browser.enter().await;
     }
 
-    /// Presses the button, or follows the link, with this text. It waits for the element.
+    /// Presses the button, or follows the link, with this text. It waits until the page shows exactly one.
     pub(crate) async fn press(&self, text: &str) {
         self.browser.mark(text).await;
         self.follow(MARKED).await;
+    }
+
+    /// Does the same in what matches this CSS selector, such as one of several entries.
+    pub(crate) async fn press_in(&self, css: &str, text: &str) {
+        self.browser.mark_in(css, text).await;
+        self.follow(MARKED).await;
+    }
+
+    /// Chooses a new file with this name and content in a field for files.
+    pub(crate) async fn choose_file(&self, css: &str, name: &str, content: &str) {
+        if self.way.by_keyboard {
+            self.tab_to(css).await;
+        }
+        // No test can use the window in which the browser lets a person choose.
+        self.browser.choose_file(css, name, content).await;
     }
 
     /// Presses Tab until the element that matches this CSS selector has the focus, unless the page gave it to the element.
@@ -214,7 +242,7 @@ impl Walk {
         self.browser.text("main").await
     }
 
-    /// Waits until the main part of the page contains this text.
+    /// Waits until the main part of the page shows this text.
     pub(crate) async fn sees(&self, text: &str) {
         self.browser.wait_for_text(text).await;
     }

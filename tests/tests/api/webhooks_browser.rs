@@ -66,7 +66,7 @@ async fn an_owner_runs_a_webhook(#[case] way: Way) {
     walk.sees("Switched off by the server: the address answered 410 Gone").await;
     walk.tick("#active").await;
     walk.press("Save").await;
-    walk.sees("StatusActive Events").await;
+    walk.sees("Status Active Events").await;
     assert_eq!(all().await[0]["active"], true);
 
     walk.press("All deliveries").await;
@@ -94,7 +94,7 @@ async fn an_owner_runs_a_webhook(#[case] way: Way) {
     assert_eq!(all().await[0]["active"], false);
     walk.tick("#active").await;
     walk.press("Save").await;
-    walk.sees("StatusActive Events").await;
+    walk.sees("Status Active Events").await;
     assert_eq!(all().await[0]["active"], true);
 
     walk.press("Replace the secret").await;

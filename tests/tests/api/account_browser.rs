@@ -16,8 +16,6 @@ use crate::{
 };
 
 const OTHER: &str = "another of her own";
-/// A code that the authenticator app does not show.
-const WRONG_CODE: &str = "000000";
 
 #[apply(in_every_way)]
 #[tokio::test]
@@ -79,7 +77,7 @@ async fn a_user_turns_a_second_factor_on_and_off(#[case] way: Way) {
     walk.press("Set it up").await;
     walk.reaches("Set up your authenticator app").await;
     let mut phone = Phone::new(walk.browser.text("p > code").await.replace(' ', ""));
-    walk.fill("#code", WRONG_CODE).await;
+    walk.fill("#code", &phone.wrong_code()).await;
     walk.press("Turn it on").await;
     walk.browser.find("#code-problem").await;
     walk.fits().await;
@@ -98,7 +96,7 @@ async fn a_user_turns_a_second_factor_on_and_off(#[case] way: Way) {
     walk.reaches("Sign in").await;
     walk.send_password(HUMAN, PASSWORD).await;
     walk.reaches("Enter your code").await;
-    walk.fill("#code", WRONG_CODE).await;
+    walk.fill("#code", &phone.wrong_code()).await;
     walk.press("Sign in").await;
     walk.browser.find("#code-problem").await;
     walk.fits().await;
