@@ -6,12 +6,10 @@ use serde_json::json;
 
 use crate::{
     calendar_desk::Desk,
-    fixtures::{agent, event_body, now},
+    fixtures::{LONG, agent, event_body, now},
     in_every_way,
     walk::{Walk, Way},
 };
-
-const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
 
 /// The number of entries of the log on the page.
 async fn entries(walk: &Walk) -> u64 {

@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 
 use crate::{
     claims::text,
-    fixtures::{agent, wait_until},
+    fixtures::{LONG, TOKEN, agent, wait_until},
     in_every_way,
     walk::{Walk, Way},
 };
 
-const TOKEN: &str = "the-operator-s-own-token";
 const MASTER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
-const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
 const MAIL: &str = "/console/operator/mail";
 
 /// Opens a browser, and signs the operator in by the form after an attempt with a wrong token.

@@ -12,12 +12,10 @@ use serde_json::{Value, json};
 use crate::{
     booking_browser::{PHONE, choose, fits, link, list_day, submit, time},
     desk::{Desk, Open},
-    fixtures::shared_calendar,
+    fixtures::{LONG, shared_calendar},
     on_both,
     readers::message,
 };
-
-const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
 
 impl Desk {
     /// A visitor who takes a slot of the page and confirms.

@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use crate::{
     console::signing_up,
-    fixtures::{has_exactly, is_id},
+    fixtures::{TOKEN, has_exactly, is_id},
 };
 
 const TERMS: &str = "2026-01-01";
-const TOKEN: &str = "the-operator-s-own-token";
 
 async fn join(server: &Server, body: Value) -> Answer {
     server.anonymous().post("/v1/waitlist").json(body).await
