@@ -14,3 +14,7 @@ CREATE TABLE backups (
     CONSTRAINT backups_pk PRIMARY KEY (one),
     CONSTRAINT backups_one CHECK (one = 1)
 );
+
+-- When every value had been sealed again with this key; null if a rotation has not come so far since the key writes. It
+-- is null too for keys from before this migration. A first key has the time at which it was made.
+ALTER TABLE data_keys ADD COLUMN resealed_at BIGINT;

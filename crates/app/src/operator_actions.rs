@@ -29,9 +29,6 @@ const FAILED_DAYS: i64 = 7;
 /// The maximum number of failed emails that are counted.
 pub const FAILED_COUNTED: u32 = 10_000;
 
-/// The maximum number of values to seal again that are counted.
-pub const TO_RESEAL_COUNTED: u32 = 1_000;
-
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
@@ -105,14 +102,6 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, Refusal> {
         Ok(self.parts.store.sealing_keys().await?)
-    }
-
-    /// Counts up to [`TO_RESEAL_COUNTED`] values that the current data key did not seal. This may read every table.
-    ///
-    /// # Errors
-    /// [`Refusal::Store`].
-    pub async fn count_to_reseal(&self) -> Result<u64, Refusal> {
-        Ok(self.parts.store.count_to_reseal(TO_RESEAL_COUNTED).await?)
     }
 
     /// A page of the organizations that match, the newest first.

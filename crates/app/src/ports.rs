@@ -379,6 +379,8 @@ pub struct WrappedDataKey {
     pub state: DataKeyState,
     /// When it was made.
     pub created_at: Timestamp,
+    /// When every value had been sealed with it, since it last became the writing key; `None` if that was not recorded.
+    pub resealed_at: Option<Timestamp>,
 }
 
 /// The table of data keys.
@@ -390,8 +392,13 @@ pub trait KeyTable: Send + Sync {
     /// Adds a data key. If `only_if_empty` is set and a key exists, changes nothing and returns `false`.
     async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError>;
 
-    /// Makes `key` the writing key and all others reading keys, in one transaction.
+    /// Makes `key` the writing key and all others reading keys, in one transaction. If it was a reading key, its
+    /// `resealed_at` is removed. That of the others stays.
     async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError>;
+
+    /// Records that every value had been sealed with `key` at `at`. If it is not the writing key, changes nothing and
+    /// returns `false`.
+    async fn record_resealed(&self, key: DataKeyId, at: Timestamp) -> Result<bool, StoreError>;
 
     /// Replaces the wrapping of a data key.
     async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError>;
@@ -419,11 +426,14 @@ pub struct DataKeyView {
     pub state: DataKeyState,
     /// When it was made.
     pub created_at: Timestamp,
+    /// As in [`WrappedDataKey`].
+    pub resealed_at: Option<Timestamp>,
 }
 
 impl From<WrappedDataKey> for DataKeyView {
     fn from(key: WrappedDataKey) -> Self {
-        Self { id: key.id, master: key.master, state: key.state, created_at: key.created_at }
+        let WrappedDataKey { id, master, wrapped: _, state, created_at, resealed_at } = key;
+        Self { id, master, state, created_at, resealed_at }
     }
 }
 
@@ -432,10 +442,6 @@ impl From<WrappedDataKey> for DataKeyView {
 pub trait SealingKeys: Send + Sync {
     /// All data keys, the oldest first. A store that seals nothing has none.
     async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError>;
-
-    /// Counts up to `limit` values that the current writing key did not seal. If there are few, this reads every table
-    /// with sealed values.
-    async fn count_to_reseal(&self, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// An email to one address. Stores keep its JSON while it waits to be sent.

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use kalends_app::ports::{DataKeyState, KeyTable, WrappedDataKey};
 use kalends_kernel::{DataKeyId, StoreError};
+use kalends_time::Timestamp;
 use kalends_warm_pool::WarmPool;
 use sqlx::{Connection as _, Postgres};
 
@@ -28,12 +29,13 @@ impl PostgresKeyTable {
 
     async fn insert(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
         sqlx::query!(
-            "INSERT INTO data_keys (id, master, wrapped, state, created_at) VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO data_keys (id, master, wrapped, state, created_at, resealed_at) VALUES ($1, $2, $3, $4, $5, $6)",
             key.id.uuid(),
             key.master,
             key.wrapped,
             state_name(key.state),
             key.created_at.as_micros(),
+            key.resealed_at.map(Timestamp::as_micros),
         )
         .execute(&self.connections)
         .await?;
@@ -45,13 +47,14 @@ impl PostgresKeyTable {
         let mut connection = self.connections.acquire().await?;
         let mut transaction = connection.begin_with("BEGIN ISOLATION LEVEL SERIALIZABLE").await?;
         let inserted = sqlx::query!(
-            "INSERT INTO data_keys (id, master, wrapped, state, created_at)
-             SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM data_keys)",
+            "INSERT INTO data_keys (id, master, wrapped, state, created_at, resealed_at)
+             SELECT $1, $2, $3, $4, $5, $6 WHERE NOT EXISTS (SELECT 1 FROM data_keys)",
             key.id.uuid(),
             key.master,
             key.wrapped,
             state_name(key.state),
             key.created_at.as_micros(),
+            key.resealed_at.map(Timestamp::as_micros),
         )
         .execute(&mut *transaction)
         .await?;
@@ -63,7 +66,9 @@ impl PostgresKeyTable {
     /// Updates every row, so that of two concurrent calls the later one sees the result of the earlier one.
     async fn make_writing(&self, key: DataKeyId) -> Result<bool, sqlx::Error> {
         let updated = sqlx::query!(
-            "UPDATE data_keys SET state = CASE WHEN id = $1 THEN $2 ELSE $3 END
+            "UPDATE data_keys SET
+                 state = CASE WHEN id = $1 THEN $2 ELSE $3 END,
+                 resealed_at = CASE WHEN id = $1 AND state = $3 THEN NULL ELSE resealed_at END
              WHERE EXISTS (SELECT 1 FROM data_keys WHERE id = $1)",
             key.uuid(),
             state_name(DataKeyState::Writing),
@@ -80,7 +85,7 @@ impl KeyTable for PostgresKeyTable {
     async fn data_keys(&self) -> Result<Vec<WrappedDataKey>, StoreError> {
         let rows = sqlx::query_as!(
             DataKeyRow,
-            "SELECT id, master, wrapped, state, created_at FROM data_keys ORDER BY created_at, id",
+            "SELECT id, master, wrapped, state, created_at, resealed_at FROM data_keys ORDER BY created_at, id",
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(DataKeyRow::into_domain).collect()
@@ -97,6 +102,17 @@ impl KeyTable for PostgresKeyTable {
     async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError> {
         let known = retried(|| self.make_writing(key)).await.map_err(store_error)?;
         if known { Ok(()) } else { Err(failed(NoSuchKey(key))) }
+    }
+
+    async fn record_resealed(&self, key: DataKeyId, at: Timestamp) -> Result<bool, StoreError> {
+        let update = sqlx::query!(
+            "UPDATE data_keys SET resealed_at = $2 WHERE id = $1 AND state = $3",
+            key.uuid(),
+            at.as_micros(),
+            state_name(DataKeyState::Writing),
+        );
+        let updated = update.execute(&self.connections).await.map_err(store_error)?;
+        Ok(updated.rows_affected() > 0)
     }
 
     async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {

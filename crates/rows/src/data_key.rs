@@ -14,6 +14,7 @@ columns! {
         wrapped: String,
         state: String,
         created_at: i64,
+        resealed_at: Option<i64>,
     }
 }
 
@@ -40,6 +41,7 @@ impl<K: Key> DataKeyRow<K> {
             wrapped: self.wrapped,
             state: row.named("state", &self.state, state_from_name)?,
             created_at: Timestamp::from_micros(self.created_at),
+            resealed_at: self.resealed_at.map(Timestamp::from_micros),
         })
     }
 }

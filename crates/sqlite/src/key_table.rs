@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kalends_app::ports::{KeyTable, WrappedDataKey};
 use kalends_kernel::{DataKeyId, StoreError};
+use kalends_time::Timestamp;
 use kalends_warm_pool::WarmPool;
 use sqlx::Sqlite;
 
@@ -46,7 +47,7 @@ impl KeyTable for SqliteKeyTable {
     async fn data_keys(&self) -> Result<Vec<WrappedDataKey>, StoreError> {
         sqlx::query_as!(
             DataKeyRow,
-            "select id, master, wrapped, state, created_at from data_keys order by created_at, id"
+            "select id, master, wrapped, state, created_at, resealed_at from data_keys order by created_at, id"
         )
         .fetch_all(&self.readers)
         .await
@@ -58,16 +59,18 @@ impl KeyTable for SqliteKeyTable {
 
     async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError> {
         let (id, state, created_at) = (key.id.uuid(), state_name(key.state), key.created_at.as_micros());
+        let resealed_at = key.resealed_at.map(Timestamp::as_micros);
         let added = write_one!(
             self.writer,
             sqlx::query!(
-                "insert into data_keys (id, master, wrapped, state, created_at)
-                 select ?1, ?2, ?3, ?4, ?5 where not ?6 or not exists (select 1 from data_keys)",
+                "insert into data_keys (id, master, wrapped, state, created_at, resealed_at)
+                 select ?1, ?2, ?3, ?4, ?5, ?6 where not ?7 or not exists (select 1 from data_keys)",
                 id,
                 key.master,
                 key.wrapped,
                 state,
                 created_at,
+                resealed_at,
                 only_if_empty
             )
         )?;
@@ -79,12 +82,23 @@ impl KeyTable for SqliteKeyTable {
         let changed = write_one!(
             self.writer,
             sqlx::query!(
-                "update data_keys set state = case id when ?1 then 'writing' else 'reading' end
+                "update data_keys set
+                    state = case id when ?1 then 'writing' else 'reading' end,
+                    resealed_at = case when id = ?1 and state = 'reading' then null else resealed_at end
                  where exists (select 1 from data_keys where id = ?1)",
                 id
             )
         )?;
         if changed == 0 { Err(failed(NoSuchKey(key))) } else { Ok(()) }
+    }
+
+    async fn record_resealed(&self, key: DataKeyId, at: Timestamp) -> Result<bool, StoreError> {
+        let (id, at) = (key.uuid(), at.as_micros());
+        let changed = write_one!(
+            self.writer,
+            sqlx::query!("update data_keys set resealed_at = ?2 where id = ?1 and state = 'writing'", id, at)
+        )?;
+        Ok(changed > 0)
     }
 
     async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {

@@ -54,19 +54,6 @@ impl SealingKeys for SqliteStore {
         let keys = self.database.key_table().data_keys().await?;
         Ok(keys.into_iter().map(DataKeyView::from).collect())
     }
-
-    async fn count_to_reseal(&self, limit: u32) -> Result<u64, StoreError> {
-        let prefix = self.cipher.writing_prefix();
-        let mut left = limit;
-        for column in SealedColumn::ALL {
-            let old = self.sealed_otherwise(column, &prefix, i64::MIN, left).await?;
-            left = left.saturating_sub(u32::try_from(old.len()).unwrap_or(u32::MAX));
-            if left == 0 {
-                break;
-            }
-        }
-        Ok(u64::from(limit - left))
-    }
 }
 
 impl SqliteStore {

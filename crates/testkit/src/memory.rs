@@ -120,10 +120,6 @@ impl SealingKeys for MemoryStore {
     async fn sealing_keys(&self) -> Result<Vec<DataKeyView>, StoreError> {
         Ok(Vec::new())
     }
-
-    async fn count_to_reseal(&self, _limit: u32) -> Result<u64, StoreError> {
-        Ok(0)
-    }
 }
 
 #[async_trait]

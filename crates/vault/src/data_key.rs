@@ -39,7 +39,8 @@ impl DataKey {
     }
 }
 
-/// A fresh data key, wrapped under the current master key.
+/// A fresh data key, wrapped under the current master key. If it is the writing key, it is the first one, and nothing is
+/// sealed with another.
 pub(crate) fn generate(
     masters: &MasterKeys,
     state: DataKeyState,
@@ -50,7 +51,8 @@ pub(crate) fn generate(
     let key = Zeroizing::new(random_bytes::<KEY>(entropy));
     let master = masters.current();
     let wrapped = wrap(id, key.as_slice(), master, entropy)?;
-    Ok(WrappedDataKey { id, master: master.fingerprint.clone(), wrapped, state, created_at: now })
+    let resealed_at = (state == DataKeyState::Writing).then_some(now);
+    Ok(WrappedDataKey { id, master: master.fingerprint.clone(), wrapped, state, created_at: now, resealed_at })
 }
 
 /// Unwraps a data key.

@@ -70,7 +70,7 @@ impl fmt::Display for RotationStep {
 ///    key.
 /// 4. After another pause, no node seals under an old key. `reseal` then seals the remaining values again, until it
 ///    finds none in two runs in a row. There is a pause between these two, because a slow transaction may have been in
-///    progress.
+///    progress. The table then records that every value is sealed with the writing key.
 /// 5. Data keys that were retired before this rotation are removed. The key that this rotation retires stays until the
 ///    next rotation, which seals everything again: a slow transaction may still write a value that was sealed under
 ///    it, and a node that could not read the table or the new key may still seal under it.
@@ -120,6 +120,9 @@ pub async fn rotate(
 
     pause.pause().await;
     reseal_all(reseal, pause, progress).await?;
+    if !table.record_resealed(fresh, ring.clock().now()).await? {
+        return Err(VaultError::RotatedElsewhere);
+    }
 
     let mut old = older_than(fresh, table).await?;
     old.pop();
@@ -194,7 +197,18 @@ mod tests {
         let ring = ring(table, "b").await.unwrap();
         assert_eq!(table.data_keys().await.unwrap().len(), 2, "the new data key and the retired one");
         rows.assert_all_open(&ring);
-        assert!(rows.sealed().iter().all(|sealed| sealed.starts_with(&ring.writing_prefix())));
+        assert!(all_resealed(rows, &ring));
+        assert!(records_the_end(table).await);
+    }
+
+    fn all_resealed(rows: &SealedRows, ring: &KeyRing) -> bool {
+        rows.sealed().iter().all(|sealed| sealed.starts_with(&ring.writing_prefix()))
+    }
+
+    /// Whether the table says that every value is sealed with the writing key.
+    async fn records_the_end(table: &Arc<MemoryTable>) -> bool {
+        let keys = table.data_keys().await.unwrap();
+        keys.iter().any(|key| key.state == DataKeyState::Writing && key.resealed_at.is_some())
     }
 
     #[test]
@@ -219,7 +233,7 @@ mod tests {
     #[test]
     fn an_interrupted_rotation_can_be_continued_after_any_step() {
         run(async {
-            let mut interruptions = 0;
+            let (mut interruptions, mut ends_recorded, mut ends_missing) = (0, 0, 0);
             loop {
                 let (table, node, rows) = sealed_under_a().await;
                 let operator = ring(&table, "ba").await.unwrap();
@@ -227,7 +241,12 @@ mod tests {
                 let done = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await;
                 table.heal();
                 // A node that starts now and a node that is running can both read everything.
-                rows.assert_all_open(&ring(&table, "ba").await.unwrap());
+                let started = ring(&table, "ba").await.unwrap();
+                rows.assert_all_open(&started);
+                let recorded = records_the_end(&table).await;
+                assert!(!recorded || all_resealed(&rows, &started), "recorded after {interruptions} accesses");
+                ends_recorded += usize::from(recorded);
+                ends_missing += usize::from(!recorded);
                 node.pause().await;
                 if done.is_ok() {
                     break;
@@ -238,6 +257,7 @@ mod tests {
                 interruptions += 1;
             }
             assert!(interruptions >= 8, "every access to the table must have been interrupted, got {interruptions}");
+            assert!(ends_recorded > 0 && ends_missing > 2, "{ends_missing} interruptions while values were resealed");
         });
     }
 
@@ -291,7 +311,9 @@ mod tests {
             let node = node.disturbing(old, 3);
             let error = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await.unwrap_err();
             assert!(matches!(error, VaultError::RotatedElsewhere), "{error}");
-            assert_eq!(table.data_keys().await.unwrap().len(), 2, "no key is removed");
+            let keys = table.data_keys().await.unwrap();
+            assert_eq!(keys.len(), 2, "no key is removed");
+            assert!(keys.iter().all(|key| key.resealed_at.is_none()), "{keys:?}");
         });
     }
 }

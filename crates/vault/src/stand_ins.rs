@@ -121,9 +121,19 @@ impl KeyTable for MemoryTable {
     async fn write_with(&self, id: DataKeyId) -> Result<(), StoreError> {
         self.check()?;
         for key in self.keys.lock().unwrap().iter_mut() {
+            if key.id == id && key.state == DataKeyState::Reading {
+                key.resealed_at = None;
+            }
             key.state = if key.id == id { DataKeyState::Writing } else { DataKeyState::Reading };
         }
         Ok(())
+    }
+
+    async fn record_resealed(&self, id: DataKeyId, at: Timestamp) -> Result<bool, StoreError> {
+        self.check()?;
+        let mut keys = self.keys.lock().unwrap();
+        let writing = keys.iter_mut().find(|key| key.id == id && key.state == DataKeyState::Writing);
+        Ok(writing.map(|key| key.resealed_at = Some(at)).is_some())
     }
 
     async fn rewrap(&self, id: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {

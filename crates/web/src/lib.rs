@@ -138,9 +138,9 @@ pub use numbers::counted;
 pub use operator::{
     OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty, OperatorFailedEmail,
     OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail, OperatorMailOutcome,
-    OperatorOldValues, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
-    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
-    PLAN_FIELDS, TEST_MAIL_FIELDS,
+    OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace,
+    OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting, PLAN_FIELDS,
+    TEST_MAIL_FIELDS,
 };
 pub use organization::{
     DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,

@@ -23,6 +23,7 @@ fn key(make: &Fixtures, state: DataKeyState) -> WrappedDataKey {
         wrapped: "v1.wrapped".into(),
         state,
         created_at,
+        resealed_at: (state == DataKeyState::Writing).then_some(created_at),
     }
 }
 
@@ -48,9 +49,24 @@ async fn the_key_table_keeps_one_writing_key() {
     let nobody = key(&make, DataKeyState::Reading).id;
     assert!(matches!(table.write_with(nobody).await, Err(StoreError::Failed(_))));
     assert!(matches!(table.rewrap(nobody, "", "").await, Err(StoreError::Failed(_))));
+    // The end of a rotation is recorded for the writing key only, and counts until another key writes.
+    let at = make.tick();
+    for (id, recorded) in [(nobody, false), (old.id, false), (new.id, true)] {
+        assert_eq!(table.record_resealed(id, at).await.unwrap(), recorded);
+    }
+    table.write_with(new.id).await.unwrap();
+    let new = WrappedDataKey { resealed_at: Some(at), ..new };
     assert_eq!(table.data_keys().await.unwrap(), [old.clone(), new.clone()]);
     table.remove_data_key(old.id).await.unwrap();
-    assert_eq!(table.data_keys().await.unwrap(), [new]);
+    assert_eq!(table.data_keys().await.unwrap(), [new.clone()]);
+
+    let third = key(&make, DataKeyState::Reading);
+    assert!(table.add_data_key(&third, false).await.unwrap());
+    table.write_with(third.id).await.unwrap();
+    let resealed_at = table.data_keys().await.unwrap().into_iter().map(|key| key.resealed_at).collect::<Vec<_>>();
+    assert_eq!(resealed_at, [Some(at), None]);
+    table.write_with(new.id).await.unwrap();
+    assert!(table.data_keys().await.unwrap().iter().all(|key| key.resealed_at.is_none()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -24,6 +24,7 @@ fn key(make: &Fixtures, state: DataKeyState) -> WrappedDataKey {
         wrapped: "sealed".into(),
         state,
         created_at,
+        resealed_at: (state == DataKeyState::Writing).then_some(created_at),
     }
 }
 
@@ -47,9 +48,24 @@ async fn the_key_table_keeps_one_writing_key() {
     let second = WrappedDataKey { state: DataKeyState::Writing, ..second };
     assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
     assert!(matches!(table.rewrap(stranger.id, "", "").await, Err(StoreError::Failed(_))));
+    // The end of a rotation is recorded for the writing key only, and counts until another key writes.
+    let at = scratch.make.tick();
+    for (id, recorded) in [(stranger.id, false), (first.id, false), (second.id, true)] {
+        assert_eq!(table.record_resealed(id, at).await.unwrap(), recorded);
+    }
+    table.write_with(second.id).await.unwrap();
+    let second = WrappedDataKey { resealed_at: Some(at), ..second };
+    assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
 
     table.remove_data_key(first.id).await.unwrap();
-    assert_eq!(table.data_keys().await.unwrap(), [second]);
+    assert_eq!(table.data_keys().await.unwrap(), [second.clone()]);
+
+    assert!(table.add_data_key(&stranger, false).await.unwrap());
+    table.write_with(stranger.id).await.unwrap();
+    let resealed_at = table.data_keys().await.unwrap().into_iter().map(|key| key.resealed_at).collect::<Vec<_>>();
+    assert_eq!(resealed_at, [Some(at), None]);
+    table.write_with(second.id).await.unwrap();
+    assert!(table.data_keys().await.unwrap().iter().all(|key| key.resealed_at.is_none()));
 }
 
 #[tokio::test]

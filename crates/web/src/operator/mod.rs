@@ -17,5 +17,5 @@ pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};
 pub use organizations::{OperatorOrganization, OperatorOrganizations, OperatorState, OperatorWaiting};
 pub use overview::{OperatorBackup, OperatorCount, OperatorDuty, OperatorOverview};
-pub use sealing_keys::{OperatorDataKey, OperatorKeys, OperatorOldValues};
+pub use sealing_keys::{OperatorDataKey, OperatorKeys};
 pub use sign_in::OperatorSignIn;

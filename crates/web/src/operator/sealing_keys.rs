@@ -6,9 +6,11 @@ use kalends_time::{Timestamp, Zone};
 use super::frame::OperatorShell;
 use crate::{
     english::in_english,
-    numbers::{counted, grouped},
-    time::date_text,
+    time::{date_text, in_utc},
 };
+
+const UNFINISHED: &str = "A rotation has begun and is not done.";
+const UNRECORDED: &str = "It is not recorded that the last rotation is done, as older releases did not record it.";
 
 /// A data key. Neither the key nor its wrapped form is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct OperatorDataKey<'a> {
     pub made_at: Timestamp,
     /// Whether it seals new values. The others only open values that are sealed already.
     pub seals: bool,
+    /// When every value had been sealed with it, since it last began to seal; `None` if that was not recorded.
+    pub resealed_at: Option<Timestamp>,
     /// The fingerprint of the master key that wraps it.
     pub master: &'a str,
 }
@@ -33,22 +37,6 @@ impl OperatorDataKey<'_> {
     }
 }
 
-/// The number of values that another key than the current one sealed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OperatorOldValues {
-    /// Nobody asked for it.
-    NotCounted,
-    /// It could not be counted in time.
-    Unknown,
-    /// It was counted.
-    Counted {
-        /// The number.
-        count: u64,
-        /// The number at which counting stops.
-        max: u64,
-    },
-}
-
 /// The data keys.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "operator_keys.html")]
@@ -57,8 +45,6 @@ pub struct OperatorKeys<'a> {
     pub shell: &'a OperatorShell,
     /// The data keys, the oldest first; `None` if they cannot be read.
     pub keys: Option<&'a [OperatorDataKey<'a>]>,
-    /// The values that another key sealed.
-    pub old_values: OperatorOldValues,
 }
 
 impl<'a> OperatorKeys<'a> {
@@ -66,31 +52,26 @@ impl<'a> OperatorKeys<'a> {
         self.keys.unwrap_or_default()
     }
 
-    /// What the keys say about a rotation that has begun; `None` if they say nothing.
+    /// What the keys say about a rotation that is not done; `None` if they say nothing.
     fn rotation(&self) -> Option<&'static str> {
         let keys = self.all();
         let newest = keys.last()?;
-        if keys.iter().any(|key| key.master != newest.master) {
-            return Some("A rotation has begun: not all data keys are wrapped by the newest master key yet.");
+        if !newest.seals || keys.iter().any(|key| key.master != newest.master) {
+            return Some(UNFINISHED);
         }
-        (!newest.seals).then_some("A rotation has begun: the newest data key does not seal new values yet.")
+        if keys.len() == 1 || newest.resealed_at.is_some() {
+            return None;
+        }
+        // A key that was recorded shows that the end of this rotation would have been recorded too.
+        Some(if keys.iter().any(|key| key.resealed_at.is_some()) { UNFINISHED } else { UNRECORDED })
     }
 
-    const fn is_counted(&self) -> bool {
-        !matches!(self.old_values, OperatorOldValues::NotCounted)
-    }
-
-    fn count_text(&self) -> String {
-        match self.old_values {
-            OperatorOldValues::NotCounted => String::new(),
-            OperatorOldValues::Unknown => "The values could not be counted in time. The log says why.".to_owned(),
-            OperatorOldValues::Counted { count: 0, .. } => "The current data key sealed all values.".to_owned(),
-            OperatorOldValues::Counted { count, max } if count >= max => {
-                format!("At least {} values are sealed under another data key.", grouped(max))
-            }
-            OperatorOldValues::Counted { count, .. } => {
-                format!("Sealed under another data key: {}.", counted(count, "value", "values"))
-            }
+    /// Which values the key has sealed; `None` if that is not known, or not of interest.
+    fn values(&self, key: &OperatorDataKey<'_>) -> Option<String> {
+        match key.resealed_at.filter(|_| key.seals) {
+            Some(at) => Some(format!("All values are sealed with it since {}.", in_utc(at))),
+            None if self.all().len() == 1 => Some("All values are sealed with it: there is no other key.".to_owned()),
+            None => None,
         }
     }
 }
@@ -104,33 +85,41 @@ mod tests {
     use super::*;
     use crate::OperatorPlace;
 
-    const fn key(seals: bool, master: &str) -> OperatorDataKey<'_> {
-        OperatorDataKey { id: "key", made_at: Timestamp::EPOCH, seals, master }
+    const fn key(seals: bool, resealed: bool, master: &str) -> OperatorDataKey<'_> {
+        let resealed_at = if resealed { Some(Timestamp::EPOCH) } else { None };
+        OperatorDataKey { id: "key", made_at: Timestamp::EPOCH, seals, resealed_at, master }
     }
 
-    fn page<'a>(keys: &'a [OperatorDataKey<'a>], old_values: OperatorOldValues) -> OperatorKeys<'a> {
+    const fn page<'a>(keys: &'a [OperatorDataKey<'a>]) -> OperatorKeys<'a> {
         const SHELL: OperatorShell = OperatorShell { place: OperatorPlace::Keys, ends_at: Timestamp::EPOCH };
-        OperatorKeys { shell: &SHELL, keys: Some(keys), old_values }
+        OperatorKeys { shell: &SHELL, keys: Some(keys) }
     }
 
     #[rstest]
-    #[case::one_key(&[key(true, "a")], None)]
-    #[case::after_a_rotation(&[key(false, "b"), key(true, "b")], None)]
-    #[case::published(&[key(true, "a"), key(false, "b")], Some("newest master key"))]
-    #[case::rewrapped(&[key(true, "b"), key(false, "b")], Some("does not seal new values yet"))]
-    fn a_rotation_that_has_begun_is_named(#[case] keys: &[OperatorDataKey<'_>], #[case] says: Option<&str>) {
-        let rotation = page(keys, OperatorOldValues::NotCounted).rotation();
-        assert_eq!(rotation.is_some(), says.is_some(), "{rotation:?}");
-        assert!(says.is_none_or(|says| rotation.is_some_and(|rotation| rotation.contains(says))), "{rotation:?}");
+    #[case::none(&[], None)]
+    #[case::one_key(&[key(true, true, "a")], None)]
+    #[case::one_key_of_an_older_release(&[key(true, false, "a")], None)]
+    #[case::published(&[key(true, true, "a"), key(false, false, "b")], Some(UNFINISHED))]
+    #[case::rewrapped(&[key(true, true, "b"), key(false, false, "b")], Some(UNFINISHED))]
+    #[case::resealing(&[key(false, true, "b"), key(true, false, "b")], Some(UNFINISHED))]
+    #[case::done(&[key(false, true, "b"), key(true, true, "b")], None)]
+    #[case::done_after_an_older_release(&[key(false, false, "b"), key(true, true, "b")], None)]
+    #[case::rotated_by_an_older_release(&[key(false, false, "b"), key(true, false, "b")], Some(UNRECORDED))]
+    fn a_rotation_is_named_until_its_end_is_recorded(#[case] keys: &[OperatorDataKey<'_>], #[case] says: Option<&str>) {
+        assert_eq!(page(keys).rotation(), says);
     }
 
     #[rstest]
-    #[case(0, "The current data key sealed all values.")]
-    #[case(1, "Sealed under another data key: 1 value.")]
-    #[case(999, "Sealed under another data key: 999 values.")]
-    #[case(1_000, "At least 1,000 values are sealed under another data key.")]
-    fn a_count_stops_at_its_maximum(#[case] count: u64, #[case] says: &str) {
-        let counted = OperatorOldValues::Counted { count, max: 1_000 };
-        assert_eq!(page(&[], counted).count_text(), says);
+    #[case::done(&[key(false, true, "b"), key(true, true, "b")], Some("All values are sealed with it since "))]
+    #[case::resealing(&[key(false, true, "b"), key(true, false, "b")], None)]
+    #[case::one_key_of_an_older_release(&[key(true, false, "a")], Some("there is no other key"))]
+    fn the_page_says_whether_one_key_seals_all_values(
+        #[case] keys: &[OperatorDataKey<'_>],
+        #[case] says: Option<&str>,
+    ) {
+        let page = page(keys);
+        let values: Vec<_> = keys.iter().filter_map(|key| page.values(key)).collect();
+        assert_eq!(values.len(), usize::from(says.is_some()), "{values:?}");
+        assert!(says.is_none_or(|says| values[0].contains(says)), "{values:?}");
     }
 }

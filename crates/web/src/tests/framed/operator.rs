@@ -7,9 +7,9 @@ use super::{Named, done, problems};
 use crate::{
     Choice, Done, NO_PROBLEMS, OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty,
     OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
-    OperatorMailOutcome, OperatorOldValues, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations,
-    OperatorOverview, OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState,
-    OperatorWaiting, PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
+    OperatorMailOutcome, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
+    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
+    PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
 };
 
 fn shell(place: OperatorPlace) -> OperatorShell {
@@ -163,13 +163,13 @@ fn one(text: &str) -> Named {
 
 fn keys(text: &str) -> Named {
     let made_at = "2026-03-02T08:00:00Z".parse().unwrap();
-    let current = OperatorDataKey { id: text, made_at, seals: true, master: "72cd6e8422c407fb" };
-    let published = OperatorDataKey { seals: false, master: text, ..current };
-    let counted = OperatorOldValues::Counted { count: 1_000, max: 1_000 };
+    let current =
+        OperatorDataKey { id: text, made_at, seals: true, resealed_at: Some(made_at), master: "72cd6e8422c407fb" };
+    let published = OperatorDataKey { seals: false, resealed_at: None, master: text, ..current };
     let both = [current, published];
-    let rotating = OperatorKeys { shell: &shell(OperatorPlace::Keys), keys: Some(&both), old_values: counted };
-    let none = OperatorKeys { keys: Some(&[]), old_values: OperatorOldValues::NotCounted, ..rotating };
-    let unknown = OperatorKeys { keys: None, old_values: OperatorOldValues::Unknown, ..rotating };
+    let rotating = OperatorKeys { shell: &shell(OperatorPlace::Keys), keys: Some(&both) };
+    let none = OperatorKeys { keys: Some(&[]), ..rotating };
+    let unknown = OperatorKeys { keys: None, ..rotating };
     vec![
         ("operator's keys", rotating.html()),
         ("operator's keys, none", none.html()),
