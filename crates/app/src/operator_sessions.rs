@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use kalends_accounts::{OperatorSession, Provenance, check_provenance, is_seal};
+use kalends_accounts::{AdminToken, OperatorSession, Provenance, check_provenance, is_seal};
 use kalends_plans::IpLane;
 use kalends_time::Timestamp;
 
@@ -15,47 +15,46 @@ impl App {
         self.parts.settings.admin_token.is_some()
     }
 
-    /// Admits an attempt to sign in as the operator, up to the rate of sign-ins for one address.
+    /// Admits a request to an administration route that presents the token.
     ///
     /// # Errors
-    /// [`Refusal::TooFast`].
-    pub async fn pace_operator(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
-        self.pace_address(IpLane::SignIn, address).await
-    }
-
-    /// Admits a request to an administration route that presents the token. A wrong token counts as an attempt to sign
-    /// in from the address. Beyond that rate, the right one is refused too, since it could be a guess. A request with the
-    /// right token, or with none, uses up nothing.
-    ///
-    /// # Errors
-    /// [`Refusal::Unauthorized`] if it is not the token, or if there is none. [`Refusal::TooFast`].
+    /// [`Refusal::Unauthorized`] if it is not the token, or if there is none. [`Refusal::TooFast`] after too many wrong
+    /// ones.
     pub async fn admit_operator(&self, presented: Option<&str>, address: Option<IpAddr>) -> Result<(), Refusal> {
         let presented = presented.ok_or(Refusal::Unauthorized)?;
-        let gate = self.gate_of_address(IpLane::SignIn, address).await?;
-        if !self.parts.settings.admin_token.as_ref().is_some_and(|token| token.opens(presented)) {
+        let admitted = self.check_token(presented, address).await;
+        if matches!(admitted, Err(Refusal::Unauthorized)) {
             tracing::warn!("somebody called an administration route with a wrong token");
-            return Err(Refusal::Unauthorized);
         }
-        if let Some(gate) = gate {
-            gate.give_back().await;
-        }
-        Ok(())
+        admitted.map(drop)
     }
 
     /// Begins a session of the operator, who presents the token. Returns the value of its cookie.
     ///
     /// # Errors
-    /// [`Refusal::Unauthorized`] if it is not the token, or if there is none.
-    pub fn sign_in_operator(&self, presented: &str) -> Result<String, Refusal> {
-        let token = self.parts.settings.admin_token.as_ref().filter(|token| token.opens(presented));
-        let Some(token) = token else {
+    /// As [`Self::admit_operator`].
+    pub async fn sign_in_operator(&self, presented: &str, address: Option<IpAddr>) -> Result<String, Refusal> {
+        let admitted = self.check_token(presented, address).await;
+        if matches!(admitted, Err(Refusal::Unauthorized)) {
             tracing::warn!("somebody tried to sign in to the operator's pages with a wrong token");
-            return Err(Refusal::Unauthorized);
-        };
+        }
+        let token = admitted?;
         let session = OperatorSession::begin(self.now());
         let cookie = session.cookie(&self.parts.tokens.sign(&session.claims(token))?);
         tracing::info!("the operator signed in to the operator's pages");
         Ok(cookie)
+    }
+
+    /// The token, if it is the one presented. Wrong ones are limited by address. Beyond that rate, the right one is
+    /// refused too, since it could be a guess. The right one uses up nothing.
+    async fn check_token(&self, presented: &str, address: Option<IpAddr>) -> Result<&AdminToken, Refusal> {
+        let gate = self.gate_of_address(IpLane::Operator, address).await?;
+        let token = self.parts.settings.admin_token.as_ref().filter(|token| token.opens(presented));
+        let token = token.ok_or(Refusal::Unauthorized)?;
+        if let Some(gate) = gate {
+            gate.give_back().await;
+        }
+        Ok(token)
     }
 
     /// When the session of the cookie ends; `None` if it has ended, or is not one that the current token began.

@@ -22,11 +22,13 @@ pub enum IpLane {
     SignIn,
     /// The sign-up of an agent.
     SignUp,
+    /// Wrong tokens of the operator.
+    Operator,
 }
 
 impl IpLane {
     /// Every lane.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Feed,
         Self::Plans,
         Self::BookingPage,
@@ -35,6 +37,7 @@ impl IpLane {
         Self::Waitlist,
         Self::SignIn,
         Self::SignUp,
+        Self::Operator,
     ];
 
     /// The name in `KALENDS_IP_LIMITS`.
@@ -48,6 +51,7 @@ impl IpLane {
             Self::Waitlist => "waitlist",
             Self::SignIn => "sign_in",
             Self::SignUp => "sign_up",
+            Self::Operator => "operator",
         }
     }
 
@@ -61,7 +65,7 @@ impl IpLane {
         match self {
             Self::Feed | Self::Rsvp => 120,
             Self::Plans | Self::BookingPage => 60,
-            Self::Booking | Self::SignIn => 10,
+            Self::Booking | Self::SignIn | Self::Operator => 10,
             Self::Waitlist | Self::SignUp => 5,
         }
     }
@@ -169,6 +173,7 @@ mod tests {
     #[case(IpLane::Waitlist, "waitlist", 5)]
     #[case(IpLane::SignIn, "sign_in", 10)]
     #[case(IpLane::SignUp, "sign_up", 5)]
+    #[case(IpLane::Operator, "operator", 10)]
     fn every_lane_has_its_default(#[case] lane: IpLane, #[case] name: &str, #[case] per_minute: u32) {
         assert_eq!((lane.as_str(), IpLane::from_name(name)), (name, Some(lane)));
         assert_eq!(IpLimits::default().rate(lane), Some(Rate::per_minute(per_minute)));
@@ -191,7 +196,10 @@ mod tests {
     #[case::a_word("on", "\"on\" is not valid")]
     #[case::off_among_others("feed=1,off", "\"off\" is not valid")]
     #[case::an_empty_entry("feed=1,", "\"\" is not valid")]
-    #[case::unknown("feeds=1", "the names are feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up")]
+    #[case::unknown(
+        "feeds=1",
+        "the names are feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator"
+    )]
     #[case::zero("feed=0", "as 1 to 1000000 requests per minute, or off; got \"0\"")]
     #[case::negative("feed=-1", "feed as 1 to")]
     #[case::a_fraction("feed=1.5", "feed as 1 to")]

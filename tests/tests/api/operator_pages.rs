@@ -134,30 +134,32 @@ async fn without_a_token_there_are_no_pages(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn attempts_are_limited_by_address(#[case] database: Database) {
-    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "sign_in=3")];
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "operator=3")];
     let server = Server::start_with(database, &settings).await;
     let mut pages = Pages::new(&server);
-    // A page of another site uses up nothing.
+    // Neither a page of another site nor the right token uses up anything.
     for _ in 0..5 {
+        enter(&mut pages, TOKEN, MAIL).await.leads_to(MAIL);
         assert_eq!(pages.send_from("https://elsewhere.example", START, &[("token", "x")]).await.status, 403);
     }
     for _ in 0..3 {
         asks_for_the_token(enter(&mut pages, "a-wrong-token", MAIL).await, 401);
     }
-    let refused = enter(&mut pages, "a-wrong-token", MAIL).await.says(429, "Too many attempts from your network.");
+    let refused = enter(&mut pages, "a-wrong-token", MAIL).await.says(429, "Too many wrong tokens from your network.");
     assert!(!refused.retry_after.is_empty() && hidden(&refused.text, "next") == MAIL, "{}", refused.text);
 }
 
 #[apply(on_both)]
 #[tokio::test]
 async fn wrong_tokens_on_administration_routes_are_limited_by_address(#[case] database: Database) {
-    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "sign_in=3")];
+    let settings = [("KALENDS_ADMIN_TOKEN", TOKEN), ("KALENDS_IP_LIMITS", "operator=3,sign_in=3")];
     let server = Server::start_with(database, &settings).await;
     let org = server.org("pro").await;
     let path = format!("/v1/admin/orgs/{}/activate", org.id);
     let (operator, guesser) = (server.client(TOKEN).impatient(), server.client("a-wrong-token-at-best").impatient());
-    // Neither the right token nor none at all uses up anything.
+    // Neither the right token nor none at all uses up anything, and neither do the sign-ins of users.
     for _ in 0..5 {
+        server.anonymous().impatient().post("/v1/auth/signin").json(json!({})).await;
         operator.post(&path).await.expect(200);
         server.anonymous().impatient().post(&path).await.refused(401, "unauthorized");
     }
@@ -169,7 +171,7 @@ async fn wrong_tokens_on_administration_routes_are_limited_by_address(#[case] da
     assert!(server.log().contains("somebody called an administration route with a wrong token"));
     // The attempts count together with those on the page.
     let mut pages = Pages::new(&server);
-    enter(&mut pages, "a-wrong-token", MAIL).await.says(429, "Too many attempts from your network.");
+    enter(&mut pages, "a-wrong-token", MAIL).await.says(429, "Too many wrong tokens from your network.");
 }
 
 #[apply(on_both)]

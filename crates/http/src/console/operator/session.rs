@@ -171,20 +171,21 @@ pub(super) async fn sign_in(app: Service, request: Request) -> Result<Response, 
     // A page of another site must not use up the attempts of its visitor.
     app.admit_entrant(provenance(request.headers()))?;
     let arrival = request.extensions().get::<Arrival>().copied().ok_or(ApiError::Internal)?;
-    let paced = app.pace_operator(arrival.ip).await;
     let fields = Fields::of_form(&read_up_to(request.into_body(), SIGN_IN_MAX).await?)?;
     let next = next(fields.get("next"));
     let again =
         |status, problem: &str| page(status, OperatorSignIn { next, needed: false, problem: Some(problem) }.html());
-    if let Err(refusal) = paced {
-        let Refusal::TooFast { retry_after, .. } = refusal else { return Err(refusal.into()) };
-        let problem = format!("Too many attempts from your network. Try again in {}.", wait(retry_after));
-        return Ok(because_of(ApiError::from(refusal), again(StatusCode::TOO_MANY_REQUESTS, &problem)));
-    }
-    match app.sign_in_operator(fields.get("token").trim()) {
-        Ok(cookie) => Ok(see_other(next, Some(cookies(&app).set_operator(&cookie)))),
-        Err(Refusal::Unauthorized) => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
-        Err(refusal) => Err(refusal.into()),
+    let refusal = match app.sign_in_operator(fields.get("token").trim(), arrival.ip).await {
+        Ok(cookie) => return Ok(see_other(next, Some(cookies(&app).set_operator(&cookie)))),
+        Err(refusal) => refusal,
+    };
+    match refusal {
+        Refusal::Unauthorized => Ok(again(StatusCode::UNAUTHORIZED, WRONG)),
+        Refusal::TooFast { retry_after, .. } => {
+            let problem = format!("Too many wrong tokens from your network. Try again in {}.", wait(retry_after));
+            Ok(because_of(ApiError::from(refusal), again(StatusCode::TOO_MANY_REQUESTS, &problem)))
+        }
+        other => Err(other.into()),
     }
 }
 
