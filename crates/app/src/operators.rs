@@ -250,7 +250,7 @@ async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal
     Ok((user, organization.id))
 }
 
-/// Records that a backup has just been made, and returns the time. The operator's pages show it.
+/// Records that a backup has just been made, and returns the time that is stored. The operator's pages show it.
 ///
 /// # Errors
 /// [`Refusal::Store`].

@@ -205,10 +205,11 @@ pub trait Readiness: Send + Sync {
 /// Remembers when the operator last made a backup. The server makes none itself.
 #[async_trait]
 pub trait Backups: Send + Sync {
-    /// Records that a backup was made at `at`. One that was made before the recorded one changes nothing.
+    /// Records that a backup was made at `at`. This replaces what was recorded, even if that is later: a clock may have
+    /// been wrong.
     async fn record_backup(&self, at: Timestamp) -> Result<(), StoreError>;
 
-    /// When the last backup was made that was recorded.
+    /// When the backup was made that was recorded last.
     async fn last_backup(&self) -> Result<Option<Timestamp>, StoreError>;
 }
 

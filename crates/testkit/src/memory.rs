@@ -125,7 +125,7 @@ impl SealingKeys for MemoryStore {
 #[async_trait]
 impl Backups for MemoryStore {
     async fn record_backup(&self, at: Timestamp) -> Result<(), StoreError> {
-        self.write(|state| state.last_backup = state.last_backup.max(Some(at)));
+        self.write(|state| state.last_backup = Some(at));
         Ok(())
     }
 

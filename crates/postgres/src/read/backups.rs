@@ -12,8 +12,8 @@ use crate::error::store_error;
 impl Backups for PostgresStore {
     async fn record_backup(&self, at: Timestamp) -> Result<(), StoreError> {
         let recorded = sqlx::query!(
-            "INSERT INTO backups AS recorded (one, made_at) VALUES (1, $1)
-             ON CONFLICT (one) DO UPDATE SET made_at = GREATEST(recorded.made_at, excluded.made_at)",
+            "INSERT INTO backups (one, made_at) VALUES (1, $1)
+             ON CONFLICT (one) DO UPDATE SET made_at = excluded.made_at",
             at.as_micros(),
         );
         recorded.execute(&self.connections).await.map(|_| ()).map_err(store_error)

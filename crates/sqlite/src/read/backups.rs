@@ -14,7 +14,7 @@ impl Backups for SqliteStore {
         let mut writing = self.database.writer.take().await?;
         let recorded = sqlx::query!(
             "insert into backups (one, made_at) values (1, ?1)
-             on conflict (one) do update set made_at = max(made_at, excluded.made_at)",
+             on conflict (one) do update set made_at = excluded.made_at",
             at
         )
         .execute(&mut writing.connection)

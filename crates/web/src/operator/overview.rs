@@ -111,6 +111,11 @@ impl OperatorOverview<'_> {
         match self.backup {
             OperatorBackup::Unread => "unknown".to_owned(),
             OperatorBackup::Unknown => "unknown: the server does not make backups, and none was recorded".to_owned(),
+            OperatorBackup::MadeAt(at) if at > self.now => {
+                let clock =
+                    "which is in the future, so a clock is or was wrong; record the next backup with the right time";
+                format!("recorded at {}, {clock}", in_utc(at))
+            }
             OperatorBackup::MadeAt(at) => format!("recorded at {} ({} ago)", in_utc(at), lasted(self.now - at)),
         }
     }
@@ -152,6 +157,34 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case::not_read(OperatorBackup::Unread, "unknown")]
+    #[case::none(OperatorBackup::Unknown, "none was recorded")]
+    #[case::now(OperatorBackup::MadeAt(Timestamp::from_micros(60_000_000)), "(0 s ago)")]
+    #[case::before(OperatorBackup::MadeAt(Timestamp::EPOCH), "(1 min 0 s ago)")]
+    #[case::in_the_future(OperatorBackup::MadeAt(Timestamp::from_micros(60_000_001)), "which is in the future")]
+    fn the_age_of_a_backup_is_shown_unless_it_is_in_the_future(#[case] backup: OperatorBackup, #[case] says: &str) {
+        let page = OperatorOverview {
+            shell: &OperatorShell { place: crate::OperatorPlace::Overview, ends_at: Timestamp::EPOCH },
+            version: "1.0.0",
+            database: "SQLite",
+            schema: 1,
+            bytes: None,
+            backup,
+            is_ready: true,
+            started_at: Timestamp::EPOCH,
+            now: Timestamp::from_micros(60_000_000),
+            organizations: None,
+            queues: &[],
+            oldest_due: None,
+            keeps_mail: false,
+            letters: &[],
+            duties: &[],
+        };
+        let text = page.backup_text();
+        assert!(text.contains(says) && (says.contains("ago") || !text.contains("ago")), "{text}");
+    }
 
     #[rstest]
     #[case(-5, "0 s")]
