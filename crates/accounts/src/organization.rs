@@ -40,6 +40,16 @@ pub enum Waitlist {
     Since(Timestamp),
 }
 
+impl Waitlist {
+    /// Since when the organization waits; `None` if it does not.
+    pub const fn since(self) -> Option<Timestamp> {
+        match self {
+            Self::Active => None,
+            Self::Since(since) => Some(since),
+        }
+    }
+}
+
 /// How an organization was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SignUpSource {

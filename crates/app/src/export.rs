@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use kalends_accounts::{Allowance, Organization, Waitlist};
+use kalends_accounts::{Allowance, Organization};
 use kalends_calendars::{Calendar, Changed, ChangesSince, Position, ports::AgentFilter};
 use kalends_kernel::{CalendarId, Listed, OrgId, Page, Revision, StoreError, UserId};
 use kalends_plans::{Counted, Metric};
@@ -379,10 +379,7 @@ fn exported(organization: &Organization) -> wire::ExportedOrg {
         email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
         plan: organization.plan.public_name(),
         verified_at: organization.verified_at,
-        waitlisted_at: match organization.waitlist {
-            Waitlist::Active => None,
-            Waitlist::Since(at) => Some(at),
-        },
+        waitlisted_at: organization.waitlist.since(),
         signup_source: organization.source.as_str(),
         accepted_terms_version: accepted.map(|accepted| accepted.version.clone()),
         accepted_terms_at: accepted.map(|accepted| accepted.at),

@@ -295,6 +295,22 @@ async fn organizations_are_admitted_from_the_waiting_list(#[case] database: Data
     let mails = server.wait_for_mails(2).await;
     assert!(mails[1].to == "ada@example.com" && mails[1].subject.contains("active"), "{:#?}", mails[1]);
 
+    // Admitting leads back to the page of the list, or to the one before if nothing is left on it.
+    let waits = async |email: &str| {
+        let body = json!({ "email": email, "name": email, "tos_version": "2026-01-01" });
+        let joined = server.anonymous().post("/v1/waitlist").json(body).await.expect(201);
+        joined["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let (kept, last) = (waits("bea@example.com").await, waits("cleo@example.com").await);
+    let second = pages.open(&format!("{WAITING}?offset=1")).await.says(200, &last);
+    assert!(!second.text.contains(&kept) && hidden(&second.text, "offset") == "1", "{}", second.text);
+    let form = [("from", "waiting"), ("offset", "1")];
+    let back = format!("{WAITING}?done=admitted&offset=1");
+    pages.send(&format!("{ORGANIZATIONS}/{last}/activate"), &form).await.leads_to(&back);
+    let before = pages.open(&back).await.says(200, &kept);
+    assert!(before.text.contains("Admitted.") && !before.text.contains("Nothing here"), "{}", before.text);
+    server.wait_for_mails(5).await;
+
     // An organization can be stopped, and admitted again.
     let org = server.org("pro").await;
     let (api, path) = (server.api(&org), format!("{ORGANIZATIONS}/{}", org.id));
@@ -309,7 +325,7 @@ async fn organizations_are_admitted_from_the_waiting_list(#[case] database: Data
     let log = api.get("/v1/audit-log?action=org.update").await.expect(200);
     let commands: Vec<_> = log.data().iter().map(|entry| entry["path"].clone()).collect();
     assert_eq!(commands, [json!("org activate"), json!("org waitlist")]);
-    assert_eq!(server.mails().len(), 2, "it has no address, and nobody gets a second email");
+    assert_eq!(server.mails().len(), 5, "it has no address, and nobody gets a second email");
 }
 
 #[apply(on_both)]

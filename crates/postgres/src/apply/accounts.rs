@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
+use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode};
 use kalends_app::ports::CommitError;
 use kalends_kernel::{KeyId, OrgId, Version};
 use kalends_rows::{SealedChangeSet, reply_to_json};
@@ -204,10 +204,7 @@ impl<'a> Optional<'a> {
             limit_overrides: organization.limit_overrides.as_ref().map(ToString::to_string),
             email: organization.email.as_ref().map(|email| email.as_str()),
             verified_at: organization.verified_at.map(|at| at.as_micros()),
-            waitlisted_at: match organization.waitlist {
-                Waitlist::Active => None,
-                Waitlist::Since(at) => Some(at.as_micros()),
-            },
+            waitlisted_at: organization.waitlist.since().map(Timestamp::as_micros),
             accepted_terms: organization.accepted.as_ref().map(|accepted| accepted.version.as_str()),
             accepted_at: organization.accepted.as_ref().map(|accepted| accepted.at.as_micros()),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Organization, Waitlist};
+use kalends_accounts::Organization;
 use kalends_app::{
     App,
     operators::{self, CreatedOrganization, NewOrganization},
@@ -69,10 +69,7 @@ fn show(organization: &Organization) -> Result<(), Failure> {
         shown_plan: organization.plan.public_name(),
         email: organization.email.as_ref().map(|email| email.as_str()),
         test: organization.test,
-        waitlisted_at: match organization.waitlist {
-            Waitlist::Active => None,
-            Waitlist::Since(since) => Some(since),
-        },
+        waitlisted_at: organization.waitlist.since(),
         created_at: organization.created_at,
     })
 }

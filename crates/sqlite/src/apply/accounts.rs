@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
+use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode};
 use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{KeyId, OrgId, StoreError, Version};
 use kalends_plans::Metric;
@@ -102,20 +102,13 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
     Ok(())
 }
 
-const fn waiting_since(waitlist: Waitlist) -> Option<i64> {
-    match waitlist {
-        Waitlist::Active => None,
-        Waitlist::Since(at) => Some(at.as_micros()),
-    }
-}
-
 async fn create_organization(connection: &mut SqliteConnection, organization: &Organization) -> Result<(), Failure> {
     let id = organization.id.uuid();
     let (name, plan) = (organization.name.as_str(), organization.plan.as_str());
     let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
     let email = organization.email.as_ref().map(|email| email.as_str());
     let (verified_at, waitlisted_at) =
-        (organization.verified_at.map(Timestamp::as_micros), waiting_since(organization.waitlist));
+        (organization.verified_at.map(Timestamp::as_micros), organization.waitlist.since().map(Timestamp::as_micros));
     let accepted = organization.accepted.as_ref();
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
@@ -155,7 +148,7 @@ async fn update_organization(
     let overrides = organization.limit_overrides.as_ref().map(ToString::to_string);
     let email = organization.email.as_ref().map(|email| email.as_str());
     let (verified_at, waitlisted_at) =
-        (organization.verified_at.map(Timestamp::as_micros), waiting_since(organization.waitlist));
+        (organization.verified_at.map(Timestamp::as_micros), organization.waitlist.since().map(Timestamp::as_micros));
     let accepted = organization.accepted.as_ref();
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));

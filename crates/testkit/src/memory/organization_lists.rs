@@ -3,20 +3,12 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use kalends_accounts::{Organization, OrganizationCounts, OrganizationSearch, Waitlist, ports::OrganizationLists};
+use kalends_accounts::{Organization, OrganizationCounts, OrganizationSearch, ports::OrganizationLists};
 use kalends_kernel::{Listed, OrgId, Page, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_time::Timestamp;
 
 use super::{MemoryStore, state::page_of};
-
-const fn waiting_since(organization: &Organization) -> Option<Timestamp> {
-    match organization.waitlist {
-        Waitlist::Active => None,
-        Waitlist::Since(since) => Some(since),
-    }
-}
 
 #[async_trait]
 impl OrganizationLists for MemoryStore {
@@ -32,13 +24,14 @@ impl OrganizationLists for MemoryStore {
 
     async fn waiting_organizations(&self, page: Page) -> Result<Listed<Organization>, StoreError> {
         let state = self.state();
-        let waiting = state.organizations.values().filter(|organization| waiting_since(organization).is_some());
-        Ok(page_of(waiting, |organization| (waiting_since(organization), organization.id), page))
+        let waiting = state.organizations.values().filter(|organization| organization.waitlist.since().is_some());
+        Ok(page_of(waiting, |organization| (organization.waitlist.since(), organization.id), page))
     }
 
     async fn count_organizations(&self) -> Result<OrganizationCounts, StoreError> {
         let state = self.state();
-        let waiting = state.organizations.values().filter(|organization| waiting_since(organization).is_some()).count();
+        let waiting =
+            state.organizations.values().filter(|organization| organization.waitlist.since().is_some()).count();
         Ok(OrganizationCounts { total: state.organizations.len() as u64, waiting: waiting as u64 })
     }
 

@@ -1,6 +1,6 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_accounts::{Email, Organization, WaitingName, Waitlist};
+use kalends_accounts::{Email, Organization, WaitingName};
 use kalends_kernel::{FieldErrors, Metadata, bounded_text};
 use serde_json::Value;
 
@@ -40,10 +40,7 @@ impl JoinWaitlist {
 
 impl From<&Organization> for WaitlistEntry {
     fn from(organization: &Organization) -> Self {
-        let waitlisted_at = match organization.waitlist {
-            Waitlist::Active => None,
-            Waitlist::Since(at) => Some(at),
-        };
+        let waitlisted_at = organization.waitlist.since();
         Self {
             id: organization.id,
             name: organization.name.as_str().to_owned(),

@@ -204,12 +204,20 @@ async fn again(
 pub(super) async fn activate(app: Service, id: Id, form: OperatorForm) -> Result<Response, ApiError> {
     let id = id?.0;
     let to = match form.fields.get(FROM) {
-        "waiting" => OPERATOR_WAITING.to_owned(),
-        _ => format!("{OPERATOR_ORGANIZATIONS}/{id}"),
+        "waiting" => admitted_from(form.fields.get("offset")),
+        _ => format!("{OPERATOR_ORGANIZATIONS}/{id}?done=admitted"),
     };
     match admit(&app, &id).await {
-        Ok(()) => Ok(see_other(&format!("{to}?done=admitted"), None)),
+        Ok(()) => Ok(see_other(&to, None)),
         Err(refusal) => refused(refusal, TO_LIST),
+    }
+}
+
+/// The page of the waiting list from which an organization was admitted.
+fn admitted_from(offset: &str) -> String {
+    match offset.parse::<u32>() {
+        Ok(offset) if offset > 0 => format!("{OPERATOR_WAITING}?done=admitted&offset={offset}"),
+        _ => format!("{OPERATOR_WAITING}?done=admitted"),
     }
 }
 

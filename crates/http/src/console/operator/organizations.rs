@@ -5,11 +5,10 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use kalends_accounts::{Organization, OrganizationSearch, Waitlist};
+use kalends_accounts::{Organization, OrganizationSearch};
 use kalends_app::OrganizationInUse;
 use kalends_kernel::Page;
 use kalends_plans::Plan;
-use kalends_time::Timestamp;
 use kalends_web::{
     Choice, Done, OperatorOrganization, OperatorOrganizations, OperatorPlace, OperatorState, OperatorWaiting, Paging,
 };
@@ -91,8 +90,13 @@ pub(super) async fn list(app: Service, operator: Operator, query: AskedOf) -> Re
 /// `GET /console/operator/waiting`
 pub(super) async fn waiting(app: Service, operator: Operator, query: AskedOf) -> Result<Response, ApiError> {
     let asked = asked(query);
-    let page = Page { offset: asked.offset, ..Page::default() };
-    let found = app.waiting_organizations(page).await?;
+    let mut page = Page { offset: asked.offset, ..Page::default() };
+    let mut found = app.waiting_organizations(page).await?;
+    if found.data.is_empty() && page.offset > 0 {
+        // The last organization of this page was admitted.
+        page.offset = last_offset(found.total, page.limit);
+        found = app.waiting_organizations(page).await?;
+    }
     let organizations: Vec<_> = found.data.iter().map(shown).collect();
     let paging = Paging { path: OPERATOR_WAITING.to_owned(), filter: Vec::new(), page, total: found.total };
     let shown = OperatorWaiting {
@@ -104,11 +108,10 @@ pub(super) async fn waiting(app: Service, operator: Operator, query: AskedOf) ->
     Ok(answer(StatusCode::OK, shown.html()))
 }
 
-const fn waiting_since(organization: &Organization) -> Option<Timestamp> {
-    match organization.waitlist {
-        Waitlist::Active => None,
-        Waitlist::Since(since) => Some(since),
-    }
+/// Where the last page of a list with that many entries begins.
+fn last_offset(total: u64, limit: u32) -> u32 {
+    let limit = u64::from(limit.max(1));
+    u32::try_from(total.saturating_sub(1) / limit * limit).unwrap_or(u32::MAX)
 }
 
 /// An organization with its use, as the list shows it.
@@ -125,8 +128,26 @@ pub(super) fn shown(organization: &Organization) -> OperatorOrganization {
         plan: organization.plan.as_str(),
         has_own_limits: organization.limit_overrides.as_ref().is_some_and(|limits| *limits != json!({})),
         test: organization.test,
-        waiting_since: waiting_since(organization),
+        waiting_since: organization.waitlist.since(),
         used: None,
         created_at: organization.created_at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0, 0)]
+    #[case(1, 0)]
+    #[case(50, 0)]
+    #[case(51, 50)]
+    #[case(100, 50)]
+    #[case(101, 100)]
+    fn the_last_page_has_the_last_entry(#[case] total: u64, #[case] offset: u32) {
+        assert_eq!(last_offset(total, 50), offset);
     }
 }
