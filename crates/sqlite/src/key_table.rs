@@ -82,8 +82,7 @@ impl KeyTable for SqliteKeyTable {
         let changed = write_one!(
             self.writer,
             sqlx::query!(
-                "update data_keys set
-                    state = case id when ?1 then 'writing' else 'reading' end,
+                "update data_keys set state = case id when ?1 then 'writing' else 'reading' end,
                     resealed_at = case when id = ?1 and state = 'reading' then null else resealed_at end
                  where exists (select 1 from data_keys where id = ?1)",
                 id
