@@ -131,7 +131,9 @@ pub use members::OwnInvitation;
 pub use meter::Leased;
 pub use metering::{Counted, MonthlyUse};
 pub use oauth::{OauthBegun, OauthEnded, OauthFailure};
-pub use operator_actions::{Activity, FAILED_COUNTED, FailedMail, OrganizationInUse, SETTABLE_PLANS, TestMail};
+pub use operator_actions::{
+    Activity, FAILED_LISTED_OF_EACH, FailedMail, FailedOnDay, OrganizationInUse, SETTABLE_PLANS, TestMail,
+};
 pub use page_offers::{Offers, OpenPage};
 pub use proposal_views::Foreseen;
 pub use rate_limiter::MemoryRateLimiter;

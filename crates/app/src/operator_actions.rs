@@ -1,7 +1,7 @@
 //! What the operator sees and does on the operator's pages. The changes are those of the operator's commands, with the
 //! same entries in the audit log of the organization.
 
-use std::{error::Error, iter::successors, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, error::Error, iter::successors, sync::Arc, time::Duration};
 
 use kalends_accounts::{Allowance, Email, Organization, OrganizationCounts, OrganizationSearch, Taken};
 use kalends_kernel::{Listed, OrgId, Page, StoreError, Version};
@@ -24,10 +24,12 @@ const TEST_MAIL_WITHIN: Duration = Duration::from_secs(25);
 
 /// The maximum number of failed emails that are listed.
 const FAILED_LISTED: u32 = 50;
+/// The maximum number of failed emails of one organization that are listed, so that it does not hide those of others.
+pub const FAILED_LISTED_OF_EACH: u32 = 5;
 /// The number of days for which failed emails are counted, with today.
 const FAILED_DAYS: i64 = 7;
-/// The maximum number of failed emails that are counted.
-pub const FAILED_COUNTED: u32 = 10_000;
+/// The maximum number of failed emails that are counted, and among which those to list are chosen.
+const FAILED_COUNTED: u32 = 10_000;
 
 /// How much there is on the server, and how much work waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +54,21 @@ pub struct OrganizationInUse {
 /// The emails of all organizations that have failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedMail {
-    /// The newest 50.
+    /// The newest 50, up to [`FAILED_LISTED_OF_EACH`] of each organization.
     pub newest: Vec<FailedLetter>,
-    /// How many of those that were written on each of the last seven days have failed, today first. Only the newest
-    /// [`FAILED_COUNTED`] are counted.
-    pub by_day: Vec<(CivilDate, u64)>,
+    /// How many of those that were written on each of the last seven days (UTC) have failed, today first.
+    pub by_day: Vec<(CivilDate, FailedOnDay)>,
+}
+
+/// How many emails that were written on one day have failed. Counting stops at a maximum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedOnDay {
+    /// All were counted.
+    Exactly(u64),
+    /// Counting stopped on this day.
+    AtLeast(u64),
+    /// Counting stopped on a later day.
+    NotCounted,
 }
 
 /// What became of a test email.
@@ -140,13 +152,13 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn failed_mail(&self) -> Result<FailedMail, Refusal> {
-        let newest = self.parts.store.failed_letters(FAILED_LISTED).await?;
+        let newest = self.parts.store.failed_letters(FAILED_LISTED, FAILED_LISTED_OF_EACH, FAILED_COUNTED).await?;
         let today = Zone::UTC.to_civil(self.now()).date;
         let first = CivilDate::from_days(today.as_days() - (FAILED_DAYS - 1));
         let since = Timestamp::EPOCH + SignedDuration::days(first.as_days());
         let counted = self.parts.store.failed_letters_by_day(since, FAILED_COUNTED).await?;
         let days = (0..FAILED_DAYS).map(|ago| CivilDate::from_days(today.as_days() - ago));
-        Ok(FailedMail { newest, by_day: days.map(|day| (day, counted.get(&day).copied().unwrap_or(0))).collect() })
+        Ok(FailedMail { newest, by_day: on_days(days, &counted, u64::from(FAILED_COUNTED)) })
     }
 
     /// An organization, for the operator.
@@ -246,6 +258,25 @@ impl App {
     }
 }
 
+/// What is known about each of the days if up to `max` emails were counted, the newest first.
+fn on_days(
+    days: impl Iterator<Item = CivilDate>,
+    counted: &BTreeMap<CivilDate, u64>,
+    max: u64,
+) -> Vec<(CivilDate, FailedOnDay)> {
+    let is_cut = counted.values().sum::<u64>() >= max;
+    let first = counted.keys().next().copied().filter(|_| is_cut);
+    let on_day = |day: CivilDate| {
+        let count = counted.get(&day).copied().unwrap_or(0);
+        match first {
+            Some(first) if day < first => FailedOnDay::NotCounted,
+            Some(first) if day == first => FailedOnDay::AtLeast(count),
+            _ => FailedOnDay::Exactly(count),
+        }
+    };
+    days.map(|day| (day, on_day(day))).collect()
+}
+
 /// What caused an error, in one line. A cause whose text the error before it contains is not repeated.
 fn causes(error: &dyn Error) -> String {
     let mut texts: Vec<String> = Vec::new();
@@ -261,6 +292,23 @@ fn causes(error: &dyn Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_that_was_not_counted_is_not_zero() {
+        use FailedOnDay::{AtLeast, Exactly, NotCounted};
+        for (counted, expected) in [
+            (vec![], [Exactly(0), Exactly(0), Exactly(0), Exactly(0)]),
+            (vec![(3, 4), (1, 5)], [Exactly(4), Exactly(0), Exactly(5), Exactly(0)]),
+            (vec![(3, 4), (1, 6)], [Exactly(4), Exactly(0), AtLeast(6), NotCounted]),
+            (vec![(3, 10)], [AtLeast(10), NotCounted, NotCounted, NotCounted]),
+        ] {
+            let counted: BTreeMap<_, _> =
+                counted.into_iter().map(|(day, count)| (CivilDate::from_days(day), count)).collect();
+            let days = (0..4).rev().map(CivilDate::from_days);
+            let found: Vec<_> = on_days(days, &counted, 10).into_iter().map(|(_, count)| count).collect();
+            assert_eq!(found, expected, "{counted:?}");
+        }
+    }
 
     #[test]
     fn causes_are_said_once() {

@@ -204,8 +204,9 @@ pub trait Letters: Send + Sync {
     /// A page of the records of an organization's letters, the newest letter first.
     async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError>;
 
-    /// Up to `limit` letters of all organizations that have failed ([`LetterRecord::has_failed`]), the newest first.
-    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError>;
+    /// Up to `limit` of the newest `among` letters of all organizations that have failed
+    /// ([`LetterRecord::has_failed`]), the newest first. Only the newest `of_each` of each organization are returned.
+    async fn failed_letters(&self, limit: u32, of_each: u32, among: u32) -> Result<Vec<FailedLetter>, StoreError>;
 
     /// Counts the newest `limit` letters that have failed and were written at `since` or later, by the UTC day on which
     /// they were written. A day without any is left out.

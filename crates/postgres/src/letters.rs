@@ -153,14 +153,26 @@ impl Letters for PostgresStore {
         rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
     }
 
-    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+    async fn failed_letters(&self, limit: u32, of_each: u32, among: u32) -> Result<Vec<FailedLetter>, StoreError> {
         // The condition is that of the index.
         let rows = sqlx::query!(
             "SELECT r.org_id, o.name, r.id, r.status, r.attempts, r.envelope, r.created_at, r.next_attempt_at, r.ended_at
-             FROM letter_records r JOIN organizations o ON o.id = r.org_id
-             WHERE r.status IN ('refused', 'expired') OR (r.status = 'pending' AND r.attempts > 0)
+             FROM (
+                 SELECT f.org_id, f.id,
+                     row_number() OVER (PARTITION BY f.org_id ORDER BY f.created_at DESC, f.id DESC) AS place
+                 FROM (
+                     SELECT l.org_id, l.created_at, l.id FROM letter_records l
+                     WHERE l.status IN ('refused', 'expired') OR (l.status = 'pending' AND l.attempts > 0)
+                     ORDER BY l.created_at DESC, l.id DESC LIMIT $3::bigint
+                 ) f
+             ) newest
+             JOIN letter_records r ON r.org_id = newest.org_id AND r.id = newest.id
+             JOIN organizations o ON o.id = r.org_id
+             WHERE newest.place <= $2::bigint
              ORDER BY r.created_at DESC, r.id DESC LIMIT $1::bigint",
             i64::from(limit),
+            i64::from(of_each),
+            i64::from(among),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let failed = rows.into_iter().map(|row| {

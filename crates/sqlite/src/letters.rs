@@ -208,16 +208,26 @@ impl Letters for SqliteStore {
         rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
     }
 
-    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+    async fn failed_letters(&self, limit: u32, of_each: u32, among: u32) -> Result<Vec<FailedLetter>, StoreError> {
         // The condition is that of the index.
         let rows = sqlx::query!(
             r#"select r.org_id as "org_id!", o.name as "name!", r.id as "id!", r.status as "status!",
-                r.attempts as "attempts!", r.envelope as "envelope!", r.created_at as "created_at!", r.next_attempt_at,
-                r.ended_at
-             from letter_records r cross join organizations o on o.id = r.org_id
-             where r.status in ('refused', 'expired') or (r.status = 'pending' and r.attempts > 0)
+                r.attempts as "attempts!", r.envelope as "envelope!", r.created_at as "created_at!",
+                r.next_attempt_at as "next_attempt_at?: i64", r.ended_at as "ended_at?: i64"
+             from (
+                select f.entry, row_number() over (partition by f.org_id order by f.created_at desc, f.id desc) as place
+                from (
+                    select l.rowid as entry, l.org_id, l.created_at, l.id from letter_records l
+                    where l.status in ('refused', 'expired') or (l.status = 'pending' and l.attempts > 0)
+                    order by l.created_at desc, l.id desc limit ?3) f
+                ) newest
+             cross join letter_records r on r.rowid = newest.entry
+             cross join organizations o on o.id = r.org_id
+             where newest.place <= ?2
              order by r.created_at desc, r.id desc limit ?1"#,
-            limit
+            limit,
+            of_each,
+            among
         )
         .fetch_all(self.readers())
         .await

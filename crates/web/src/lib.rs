@@ -136,11 +136,11 @@ pub use next::Next;
 pub use notice::Notice;
 pub use numbers::counted;
 pub use operator::{
-    OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty, OperatorFailedEmail,
-    OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail, OperatorMailOutcome,
-    OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview, OperatorPlace,
-    OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting, PLAN_FIELDS,
-    TEST_MAIL_FIELDS,
+    OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDayCount, OperatorDuty,
+    OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
+    OperatorMailOutcome, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
+    OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
+    PLAN_FIELDS, TEST_MAIL_FIELDS,
 };
 pub use organization::{
     DELETION_FIELDS, DeleteOrganization, ExportPage, ORGANIZATION_FIELDS, OrganizationPage, OrganizationShown, Parted,

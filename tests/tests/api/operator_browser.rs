@@ -90,7 +90,7 @@ async fn an_operator_runs_the_server(#[case] way: Way) {
 
     walk.goto(MAIL).await;
     walk.reaches("Mail").await;
-    walk.sees("No email has failed.").await;
+    walk.sees("No email of the last 30 days has failed.").await;
     walk.fill("#email", "olga@example.com").await;
     walk.press("Send").await;
     walk.sees("The test email to olga@example.com was written to a file.").await;
@@ -122,7 +122,7 @@ async fn an_operator_sees_emails_that_failed(#[case] way: Way) {
     let api = server.api(&org);
     let walk = signed_in(&server, way).await;
     walk.goto(MAIL).await;
-    walk.sees("No email has failed.").await;
+    walk.sees("No email of the last 30 days has failed.").await;
     walk.fill("#email", "olga@example.com").await;
     walk.press("Send").await;
     walk.sees("The test email to olga@example.com was not accepted.").await;

@@ -359,7 +359,7 @@ async fn failed_emails_are_shown_without_their_recipients(#[case] database: Data
     let org = server.org("pro").await;
     let api = server.api(&org);
     let mut pages = signed_in(&server).await;
-    pages.open(MAIL).await.says(200, "No email has failed.");
+    pages.open(MAIL).await.says(200, "No email of the last 30 days has failed.");
     api.put("/v1/mail/reply-to").json(json!({ "email": "ada.lovelace@mail.example" })).await.expect(200);
     wait_until(|| async { api.get("/v1/mail").await }, |answer| answer.json["data"][0]["attempts"] == 1).await;
     let shown = pages.open(MAIL).await.says(200, "to an address at mail.example");

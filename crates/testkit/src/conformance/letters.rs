@@ -418,11 +418,11 @@ pub async fn records_are_read_in_pages_and_removed_by_age(store: &StoreUnderTest
 }
 
 /// Letters that were refused or given up, and those that wait after a failed attempt, are listed for all organizations,
-/// the newest first, and counted by the day on which they were written. Others are not.
+/// the newest first and only some of each, and counted by the day on which they were written. Others are not.
 pub async fn failed_letters_are_read_across_organizations(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
-    let failed = async |limit| scene.store.failed_letters(limit).await.unwrap();
+    let failed = async |limit, of_each, among| scene.store.failed_letters(limit, of_each, among).await.unwrap();
     let written = [
         scene.written(1, 1).await,
         other.written(2, 2).await,
@@ -430,7 +430,7 @@ pub async fn failed_letters_are_read_across_organizations(store: &StoreUnderTest
         scene.written(4, 4).await,
         scene.written(5, 5).await,
     ];
-    assert_eq!(failed(9).await, [], "none has been tried");
+    assert_eq!(failed(9, 9, 9).await, [], "none has been tried");
     let now = scene.make.tick();
     let reply = Some(ServerReply::new(Some(550), "no mailbox ada@example.com", now));
     let attempt = Some(Envelope { to: "ada@example.com".into(), subject: "Standup".into(), reply });
@@ -455,8 +455,12 @@ pub async fn failed_letters_are_read_across_organizations(store: &StoreUnderTest
     }
     expected.sort_by_key(|letter| std::cmp::Reverse(letter.created_at));
     assert_eq!(expected.len(), 3);
-    assert_eq!(failed(9).await, expected);
-    assert_eq!(failed(2).await, expected[..2]);
+    assert_eq!(expected.iter().map(|letter| letter.org).collect::<Vec<_>>(), [scene.org, other.org, scene.org]);
+    for (limit, of_each, among, count) in
+        [(9, 9, 9, 3), (2, 9, 9, 2), (9, 1, 9, 2), (9, 2, 9, 3), (9, 9, 1, 1), (9, 0, 9, 0)]
+    {
+        assert_eq!(failed(limit, of_each, among).await, expected[..count], "{limit}, {of_each}, {among}");
+    }
 
     let by_day = async |since, limit| scene.store.failed_letters_by_day(since, limit).await.unwrap();
     let day = Zone::UTC.to_civil(now).date;

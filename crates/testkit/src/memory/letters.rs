@@ -103,9 +103,15 @@ impl Letters for MemoryStore {
         Ok(state.letter_records.values().rev().filter(matches).take(search.limit as usize).cloned().collect())
     }
 
-    async fn failed_letters(&self, limit: u32) -> Result<Vec<FailedLetter>, StoreError> {
+    async fn failed_letters(&self, limit: u32, of_each: u32, among: u32) -> Result<Vec<FailedLetter>, StoreError> {
         let state = self.state();
-        let failed = state.failed_letters().filter_map(|record| {
+        let mut taken: BTreeMap<OrgId, u32> = BTreeMap::new();
+        let failed = state.failed_letters().take(among as usize).filter_map(|record| {
+            let taken = taken.entry(record.org).or_default();
+            *taken += 1;
+            if *taken > of_each {
+                return None;
+            }
             let organization = state.organizations.get(&record.org)?;
             Some(FailedLetter::of(record.clone(), organization.name.as_str().to_owned()))
         });

@@ -44,6 +44,9 @@ impl OperatorFailedEmail<'_> {
         let attempts = counted(self.attempts, "attempt", "attempts");
         match self.state {
             OperatorFailure::Refused => format!("Refused after {attempts}"),
+            OperatorFailure::GivenUp if self.attempts == 0 => {
+                "Not sent: it waited three days for the recipient's hourly limit".to_owned()
+            }
             OperatorFailure::GivenUp => format!("Given up after {attempts}"),
             OperatorFailure::Again(Some(at)) => format!("Failed after {attempts}, to be tried again at {}", in_utc(at)),
             OperatorFailure::Again(None) => format!("Failed after {attempts}, to be tried again"),
@@ -61,26 +64,41 @@ impl OperatorFailedEmail<'_> {
     }
 }
 
+/// How many emails that were written on one day failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperatorDayCount {
+    /// All were counted.
+    Exactly(u64),
+    /// Counting stopped on this day.
+    AtLeast(u64),
+    /// Counting stopped on a later day.
+    NotCounted,
+}
+
+impl OperatorDayCount {
+    fn text(self) -> String {
+        match self {
+            Self::Exactly(count) => grouped(count),
+            Self::AtLeast(count) => format!("at least {}", grouped(count)),
+            Self::NotCounted => "not counted".to_owned(),
+        }
+    }
+}
+
 /// The emails of all organizations that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperatorFailedMail<'a> {
     /// The newest emails first.
     pub emails: &'a [OperatorFailedEmail<'a>],
+    /// The most emails of one organization.
+    pub of_each: u64,
     /// The days with the numbers of the emails written on them that failed, the newest first.
-    pub days: &'a [(CivilDate, u64)],
-    /// The most emails that are counted.
-    pub counted_max: u64,
+    pub days: &'a [(CivilDate, OperatorDayCount)],
 }
 
 impl OperatorFailedMail<'_> {
     pub(super) fn day_texts(&self) -> Vec<(String, String)> {
-        self.days.iter().map(|(day, count)| (date_text(*day), grouped(*count))).collect()
-    }
-
-    /// How many are counted at most, if that many failed.
-    pub(super) fn cut(&self) -> Option<String> {
-        let total: u64 = self.days.iter().map(|(_, count)| count).sum();
-        (total >= self.counted_max).then(|| grouped(self.counted_max))
+        self.days.iter().map(|(day, count)| (date_text(*day), count.text())).collect()
     }
 }
 
@@ -103,15 +121,15 @@ mod tests {
         let refused = email(OperatorFailure::Refused, Some(550), "");
         assert_eq!((&*refused.state_text(), refused.reply().as_deref()), ("Refused after 1 attempt", Some("550 ")));
         let given_up = OperatorFailedEmail { attempts: 0, ..email(OperatorFailure::GivenUp, None, "") };
-        assert_eq!((&*given_up.state_text(), given_up.reply()), ("Given up after 0 attempts", None));
+        let waited = "Not sent: it waited three days for the recipient's hourly limit";
+        assert_eq!((&*given_up.state_text(), given_up.reply()), (waited, None));
+        let tried = OperatorFailedEmail { attempts: 9, ..given_up };
+        assert_eq!(tried.state_text(), "Given up after 9 attempts");
     }
 
     #[test]
-    fn a_count_that_was_cut_says_so() {
-        let day = CivilDate::EPOCH;
-        let failed = |count| OperatorFailedMail { emails: &[], days: &[], counted_max: count };
-        assert_eq!(failed(1).cut(), None);
-        let full = OperatorFailedMail { days: &[(day, 600), (day, 400)], ..failed(1_000) };
-        assert_eq!(full.cut().as_deref(), Some("1,000"));
+    fn a_day_that_was_not_counted_is_not_zero() {
+        let counts = [OperatorDayCount::Exactly(0), OperatorDayCount::AtLeast(1_234), OperatorDayCount::NotCounted];
+        assert_eq!(counts.map(OperatorDayCount::text), ["0", "at least 1,234", "not counted"]);
     }
 }

@@ -11,7 +11,7 @@ mod sealing_keys;
 mod sign_in;
 
 pub use configuration::{OperatorConfiguration, OperatorSetting};
-pub use failed_mail::{OperatorFailedEmail, OperatorFailedMail, OperatorFailure};
+pub use failed_mail::{OperatorDayCount, OperatorFailedEmail, OperatorFailedMail, OperatorFailure};
 pub use frame::{OperatorPlace, OperatorShell};
 pub use mail::{OperatorMail, OperatorMailOutcome, TEST_MAIL_FIELDS};
 pub use organization::{OperatorLimit, OperatorOrganizationPage, OperatorPlanGiven, PLAN_FIELDS};

@@ -3,11 +3,11 @@
 use axum::response::Response;
 use http::StatusCode;
 use kalends_accounts::Email;
-use kalends_app::{App, FAILED_COUNTED, TestMail};
+use kalends_app::{App, FAILED_LISTED_OF_EACH, FailedOnDay, TestMail};
 use kalends_notifications::{FailedLetter, LetterStatus};
 use kalends_web::{
-    NO_PROBLEMS, OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorMail, OperatorMailOutcome,
-    OperatorPlace, Problems, TEST_MAIL_FIELDS,
+    NO_PROBLEMS, OperatorDayCount, OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorMail,
+    OperatorMailOutcome, OperatorPlace, Problems, TEST_MAIL_FIELDS,
 };
 
 use super::{
@@ -44,15 +44,25 @@ fn shown<'a>((letter, org): (&'a FailedLetter, &'a String)) -> OperatorFailedEma
     }
 }
 
+const fn shown_count(count: FailedOnDay) -> OperatorDayCount {
+    match count {
+        FailedOnDay::Exactly(count) => OperatorDayCount::Exactly(count),
+        FailedOnDay::AtLeast(count) => OperatorDayCount::AtLeast(count),
+        FailedOnDay::NotCounted => OperatorDayCount::NotCounted,
+    }
+}
+
 async fn render(app: &App, operator: &Operator, email: &str, sent: Option<&TestMail>, problems: &Problems) -> String {
     let failed = in_time("failed emails", app.failed_mail()).await;
     let newest = failed.as_ref().map(|failed| failed.newest.as_slice()).unwrap_or_default();
     let orgs: Vec<_> = newest.iter().map(|letter| letter.org.to_string()).collect();
     let emails: Vec<_> = newest.iter().zip(&orgs).map(shown).collect();
-    let failed = failed.as_ref().map(|failed| OperatorFailedMail {
+    let by_day = failed.as_ref().map(|failed| failed.by_day.as_slice()).unwrap_or_default();
+    let days: Vec<_> = by_day.iter().map(|(day, count)| (*day, shown_count(*count))).collect();
+    let failed = failed.as_ref().map(|_| OperatorFailedMail {
         emails: &emails,
-        days: &failed.by_day,
-        counted_max: u64::from(FAILED_COUNTED),
+        of_each: u64::from(FAILED_LISTED_OF_EACH),
+        days: &days,
     });
     let deployment = &app.settings().deployment;
     let transport = deployment.settings.iter().find(|setting| setting.name == TRANSPORT);

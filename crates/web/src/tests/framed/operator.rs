@@ -5,8 +5,8 @@ use kalends_time::CivilDate;
 
 use super::{Named, done, problems};
 use crate::{
-    Choice, Done, NO_PROBLEMS, OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDuty,
-    OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
+    Choice, Done, NO_PROBLEMS, OperatorBackup, OperatorConfiguration, OperatorCount, OperatorDataKey, OperatorDayCount,
+    OperatorDuty, OperatorFailedEmail, OperatorFailedMail, OperatorFailure, OperatorKeys, OperatorLimit, OperatorMail,
     OperatorMailOutcome, OperatorOrganization, OperatorOrganizationPage, OperatorOrganizations, OperatorOverview,
     OperatorPlace, OperatorPlanGiven, OperatorSetting, OperatorShell, OperatorSignIn, OperatorState, OperatorWaiting,
     PLAN_FIELDS, Paging, TEST_MAIL_FIELDS,
@@ -203,9 +203,10 @@ fn mail(text: &str) -> Named {
     let waits = OperatorFailure::Again("2026-03-02T09:00:00Z".parse().ok());
     let emails = [refused, OperatorFailedEmail { state: waits, code: None, ..refused }];
     let day = |text: &str| text.parse::<CivilDate>().unwrap();
-    let days = [(day("2026-03-02"), 1_234), (day("2026-03-01"), 0)];
-    let failed = OperatorFailedMail { emails: &emails, days: &days, counted_max: 1_000 };
-    let none = OperatorFailedMail { emails: &[], counted_max: 10_000, ..failed };
+    let days =
+        [(day("2026-03-02"), OperatorDayCount::AtLeast(1_234)), (day("2026-03-01"), OperatorDayCount::NotCounted)];
+    let failed = OperatorFailedMail { emails: &emails, of_each: 5, days: &days };
+    let none = OperatorFailedMail { emails: &[], ..failed };
     let sent = OperatorMail { keeps_mail: false, letters: &counts, failed: Some(failed), email: text, ..kept };
     let outcome = |accepted, code| Some(OperatorMailOutcome { accepted, code, text, details: text });
     let silent = Some(OperatorMailOutcome { accepted: true, code: None, text: "", details: "" });
