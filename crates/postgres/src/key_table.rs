@@ -29,7 +29,8 @@ impl PostgresKeyTable {
 
     async fn insert(&self, key: &WrappedDataKey) -> Result<bool, sqlx::Error> {
         sqlx::query!(
-            "INSERT INTO data_keys (id, master, wrapped, state, created_at, resealed_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO data_keys (id, master, wrapped, state, created_at, resealed_at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
             key.id.uuid(),
             key.master,
             key.wrapped,

@@ -39,8 +39,8 @@ impl DataKey {
     }
 }
 
-/// A fresh data key, wrapped under the current master key. If it is the writing key, it is the first one, and nothing is
-/// sealed with another.
+/// A fresh data key, wrapped under the current master key. If it is the writing key, it is the first one, and nothing
+/// is sealed with another.
 pub(crate) fn generate(
     masters: &MasterKeys,
     state: DataKeyState,

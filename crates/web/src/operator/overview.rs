@@ -112,9 +112,7 @@ impl OperatorOverview<'_> {
             OperatorBackup::Unread => "unknown".to_owned(),
             OperatorBackup::Unknown => "unknown: the server does not make backups, and none was recorded".to_owned(),
             OperatorBackup::MadeAt(at) if at > self.now => {
-                let clock =
-                    "which is in the future, so a clock is or was wrong; record the next backup with the right time";
-                format!("recorded at {}, {clock}", in_utc(at))
+                format!("recorded at {}, which is in the future: a clock is or was wrong", in_utc(at))
             }
             OperatorBackup::MadeAt(at) => format!("recorded at {} ({} ago)", in_utc(at), lasted(self.now - at)),
         }
