@@ -42,6 +42,7 @@ mod feed_cache;
 mod feedback;
 mod feeds;
 mod giving_back;
+mod glances;
 mod grants;
 mod guest_letters;
 mod holds;

@@ -1,5 +1,6 @@
 //! The ports that only the application needs. The ports of a domain are in the `ports` module of its crate.
 
+mod glance;
 mod names;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use uuid::Uuid;
 
 pub use kalends_feeds::write::Method as CalendarMethod;
 
+pub use self::glance::{GLANCE_AHEAD, Glance, Glances};
 pub use self::names::{AgentName, CalendarName, NAMES_MAX, Names, subscription_name};
 
 use crate::{ChangeSet, StoredAnswer};
@@ -275,6 +277,7 @@ all_of! {
         Backups,
         HumanCalendars,
         Names,
+        Glances,
 }
 
 /// A human calendar that counts for one of our calendars or agents, as of its last read.

@@ -44,6 +44,7 @@ pub mod delivery_history;
 pub mod event_metadata;
 pub mod events;
 pub mod feeds;
+pub mod glances;
 pub mod holds;
 pub mod identities;
 pub mod letters;
@@ -296,6 +297,10 @@ macro_rules! conformance_cases {
                 names_are_read_by_identifier,
                 what_is_gone_has_no_name,
                 as_many_names_as_a_page_has_are_read,
+            }
+            glances {
+                what_there_is_is_counted,
+                the_use_of_a_revoked_key_is_known,
             }
             commit {
                 the_store_is_ready,

@@ -14,6 +14,7 @@ mod changes;
 mod claims;
 mod context;
 mod feeds;
+mod glances;
 mod holds;
 mod identities;
 mod inspect;

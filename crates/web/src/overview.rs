@@ -22,7 +22,7 @@ const WAYS: [(Place, &str); 4] = [
 /// Something that an organization with an agent has not done yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextStep {
-    /// No key has been used.
+    /// No key was ever used.
     UseKey,
     /// There is no booking page.
     BookingPage,
@@ -83,7 +83,7 @@ pub struct Overview<'a> {
     pub steps: &'a [NextStep],
     /// How much there is.
     pub numbers: &'a [OverviewNumber],
-    /// Everything that a plan limits.
+    /// What a plan limits by the month.
     pub metrics: &'a [UsedMetric<'a>],
     /// Whether the user is asked to prove the address.
     pub asks_for_proof: bool,
@@ -115,7 +115,7 @@ impl Overview<'_> {
         self.numbers.iter().filter(|number| self.shell.places.contains(&number.place)).collect()
     }
 
-    /// The limit of which the largest share is used, if any of it is used and the user may see the usage.
+    /// The monthly limit of which the largest share is used, if any of it is used and the user may see the usage.
     fn tightest(&self) -> Option<String> {
         let is_shown = self.shell.places.contains(&Place::Usage);
         let shares = self.metrics.iter().filter_map(|metric| Some((metric.share()?, metric.title)));

@@ -1,90 +1,89 @@
-//! How much there is in an organization, and what it has not done yet: a few cheap reads for the first page.
+//! How much there is in an organization, and what it has not done yet: two cheap reads for the first page.
 
-use kalends_app::{Actor, App, Refusal, operations};
-use kalends_kernel::{LIMIT_MAX, Page};
-use kalends_plans::{Feature, Metric, UsageReport};
-use kalends_proposals::Status;
+use kalends_app::{Actor, App, MonthlyUse, Refusal, operations, ports::Glance as Counts};
+use kalends_plans::{Feature, Metric, Used};
 use kalends_web::{NextStep, OverviewNumber, Place};
-
-/// Only the number of entries is of interest.
-const COUNTED: Page = Page { limit: 1, offset: 0 };
-/// The webhooks that are looked at, the oldest first.
-const WEBHOOKS: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// What the first page shows of an organization.
 pub(super) struct Glance {
-    /// What is used of each limit.
-    pub usage: UsageReport,
-    /// Whether the caller may set up the first agent: there is none.
+    /// What is used of each limit that is counted by month.
+    pub used: Vec<(Metric, Used)>,
+    /// Whether the caller may set up the first agent: there never was one.
     pub offers_first_agent: bool,
-    /// What the caller may do next; nothing before there is an agent.
+    /// What the caller may do next; nothing before anything is there.
     pub steps: Vec<NextStep>,
-    /// How much there is; nothing before there is an agent.
+    /// How much there is; nothing before anything is there.
     pub numbers: Vec<OverviewNumber>,
 }
 
 impl Glance {
-    /// Reads it in at most one list of each kind.
+    /// Reads it.
     ///
     /// # Errors
-    /// [`Refusal::Store`].
+    /// [`Refusal::OutOfReach`] for an agent's key, and [`Refusal::Store`].
     pub(super) async fn read(app: &App, caller: &Actor) -> Result<Self, Refusal> {
-        let usage = app.usage(caller).await?;
+        let counts = app.glance(caller).await?;
+        let now = |of: MonthlyUse| {
+            let used = of.months.last().map_or(0, |(_, used)| *used);
+            (of.metric, Used { used, limit: caller.principal.limits.get(of.metric) })
+        };
+        let used: Vec<_> = app.monthly_use(caller).await?.into_iter().map(now).collect();
+        // The page that sets up the first agent asks the same.
+        let offers_first_agent = !counts.has_had_agent && caller.may(&operations::CREATE_KEY);
         let (mut steps, mut numbers) = (Vec::new(), Vec::new());
-        let has_agents = usage.of(Metric::Agents).used > 0;
-        if has_agents {
-            steps = next_steps(app, caller, &usage).await?;
-            numbers = counted(app, caller, &usage).await?;
+        if is_anything_there(&counts, &used) {
+            steps = next_steps(&counts, caller);
+            numbers = shown(&counts, &used, caller);
         }
-        let offers_first_agent = !has_agents && caller.may(&operations::CREATE_KEY);
-        Ok(Self { usage, offers_first_agent, steps, numbers })
+        Ok(Self { used, offers_first_agent, steps, numbers })
     }
 }
 
-async fn next_steps(app: &App, caller: &Actor, usage: &UsageReport) -> Result<Vec<NextStep>, Refusal> {
+fn is_anything_there(counts: &Counts, used: &[(Metric, Used)]) -> bool {
+    let Counts { has_had_agent, calendars, booking_pages, webhooks, .. } = *counts;
+    has_had_agent || calendars + booking_pages + webhooks > 0 || events(used) > 0
+}
+
+/// The events made this month.
+fn events(used: &[(Metric, Used)]) -> u64 {
+    used.iter().find(|(metric, _)| *metric == Metric::Events).map_or(0, |(_, used)| used.used)
+}
+
+fn next_steps(counts: &Counts, caller: &Actor) -> Vec<NextStep> {
     let mut steps = Vec::new();
-    if caller.may(&operations::CREATE_KEY) && !has_used_key(app, caller).await? {
+    if !counts.has_used_key && caller.may(&operations::CREATE_KEY) {
         steps.push(NextStep::UseKey);
     }
-    let lacks = |metric| {
-        let found = usage.of(metric);
-        found.used == 0 && found.limit != Some(0)
-    };
+    let is_in_plan = |metric| caller.principal.limits.get(metric) != Some(0);
     // A page needs a calendar.
-    let has_calendars = usage.of(Metric::Calendars).used > 0;
-    if has_calendars && lacks(Metric::BookingPages) && caller.may(&operations::CREATE_BOOKING_PAGE) {
+    let lacks_page = counts.calendars > 0 && counts.booking_pages == 0 && is_in_plan(Metric::BookingPages);
+    if lacks_page && caller.may(&operations::CREATE_BOOKING_PAGE) {
         steps.push(NextStep::BookingPage);
     }
-    if lacks(Metric::WebhookEndpoints) && caller.may(&operations::CREATE_WEBHOOK) {
+    let lacks_webhook = counts.webhooks == 0 && is_in_plan(Metric::WebhookEndpoints);
+    if lacks_webhook && caller.may(&operations::CREATE_WEBHOOK) {
         steps.push(NextStep::Webhook);
     }
-    Ok(steps)
+    steps
 }
 
-async fn has_used_key(app: &App, caller: &Actor) -> Result<bool, Refusal> {
-    let keys = app.keys_in_force(caller).await?;
-    Ok(keys.own.iter().chain(&keys.of_agents).any(|key| key.last_used_on.is_some()))
-}
-
-async fn counted(app: &App, caller: &Actor, usage: &UsageReport) -> Result<Vec<OverviewNumber>, Refusal> {
-    let of = |title, metric, place| OverviewNumber { title, count: usage.of(metric).used, place };
+fn shown(counts: &Counts, used: &[(Metric, Used)], caller: &Actor) -> Vec<OverviewNumber> {
+    let number = |title, count, place| OverviewNumber { title, count, place };
     let mut numbers = vec![
-        of("Agents", Metric::Agents, Place::Agents),
-        of("Events made this month", Metric::Events, Place::Calendar),
-        of("Booking pages", Metric::BookingPages, Place::BookingPages),
-        of("Webhooks", Metric::WebhookEndpoints, Place::Webhooks),
+        number("Agents", counts.agents, Place::Agents),
+        number("Events made this month", events(used), Place::Calendar),
+        number("Booking pages", counts.booking_pages, Place::BookingPages),
+        number("Bookings in the next 7 days", counts.bookings, Place::BookingPages),
+        number("Webhooks", counts.webhooks, Place::Webhooks),
     ];
+    if counts.failed_webhooks > 0 {
+        numbers.push(number("Webhooks that failed", counts.failed_webhooks, Place::Webhooks));
+    }
     if caller.may(&operations::LIST_PROPOSALS) && caller.needs(Feature::Scheduling).is_ok() {
-        let count = app.whole_proposals(caller, Some(Status::Pending), COUNTED).await?.total;
-        numbers.push(OverviewNumber { title: "Pending proposals", count, place: Place::Waiting });
+        numbers.push(number("Pending proposals", counts.pending_proposals, Place::Waiting));
     }
-    if usage.of(Metric::WebhookEndpoints).used > 0 && caller.may(&operations::LIST_WEBHOOKS) {
-        let listed = app.list_webhooks(caller, WEBHOOKS).await?.data;
-        let failed = listed.iter().filter(|webhook| !webhook.active && webhook.deactivated.is_some());
-        let count = u64::try_from(failed.count()).unwrap_or(u64::MAX);
-        if count > 0 {
-            numbers.push(OverviewNumber { title: "Webhooks that failed", count, place: Place::Webhooks });
-        }
+    if caller.may(&operations::LIST_EVENTS) && caller.needs(Feature::Holds).is_ok() {
+        numbers.push(number("Holds", counts.holds, Place::Waiting));
     }
-    Ok(numbers)
+    numbers
 }

@@ -43,7 +43,7 @@ async fn render(
 ) -> Result<Response, ApiError> {
     let (user, organization) = app.who(actor).await?;
     let glance = Glance::read(app, actor).await?;
-    let metrics: Vec<UsedMetric<'_>> = glance.usage.iter().map(used).collect();
+    let metrics: Vec<UsedMetric<'_>> = glance.used.iter().copied().map(used).collect();
     let settings = app.settings();
     let overview = Overview {
         shell: &shell_of(actor, &user, &organization, Place::Home),

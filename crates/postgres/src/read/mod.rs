@@ -18,6 +18,7 @@ mod event_metadata;
 mod events;
 mod feeds;
 mod filter;
+mod glances;
 mod holds;
 mod human;
 mod instances;

@@ -16,6 +16,7 @@ mod event_metadata;
 mod events;
 mod feeds;
 mod filter;
+mod glances;
 mod grants;
 mod holds;
 mod human;

@@ -101,7 +101,7 @@ impl Scene {
     }
 
     /// Books a time on the page as it was seen, under the given guards only.
-    async fn book(
+    pub(super) async fn book(
         &self,
         page: &BookingPage,
         calendar: &Calendar,

@@ -83,9 +83,11 @@ impl KeyUses for MemoryStore {
                 let place = (org, *key);
                 if let Some(scoped) = state.scoped_keys.get_mut(&place) {
                     scoped.last_used_on = scoped.last_used_on.max(Some(day));
+                    state.used_keys.insert(org);
                 } else if state.keys.values().any(|own| (own.org, own.id) == place) {
                     let used = state.own_keys_used.entry(place).or_insert(day);
                     *used = day.max(*used);
+                    state.used_keys.insert(org);
                 }
             }
         });

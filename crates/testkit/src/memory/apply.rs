@@ -273,6 +273,7 @@ impl State {
                 self.sessions.retain(|_, session| session.org != Some(*org));
                 self.scoped_keys.retain(|_, key| key.org != *org);
                 self.own_keys_used.retain(|(by, _), _| by != org);
+                self.used_keys.remove(org);
                 self.revoked_keys.retain(|_, key| key.org != *org);
                 for (by, _) in &mut self.acceptances {
                     by.take_if(|by| by == org);

@@ -34,7 +34,7 @@ impl State {
     }
 
     /// The bookings of an event that nobody cancelled.
-    fn guests_of(&self, org: OrgId, event: EventId) -> impl Iterator<Item = &Booking> {
+    pub(super) fn guests_of(&self, org: OrgId, event: EventId) -> impl Iterator<Item = &Booking> {
         let of_event = move |booking: &&Booking| booking.org == org && booking.event == event;
         self.bookings.values().filter(of_event).filter(|booking| booking.cancelled_by.is_none())
     }

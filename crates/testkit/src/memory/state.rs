@@ -41,6 +41,8 @@ pub(super) struct State {
     pub(super) scoped_keys: BTreeMap<(OrgId, KeyId), ScopedKey>,
     /// The UTC day of the last use of an organization's own key. An agent's key has its own.
     pub(super) own_keys_used: BTreeMap<(OrgId, KeyId), CivilDate>,
+    /// The organizations of which a key was used, in force or not.
+    pub(super) used_keys: BTreeSet<OrgId>,
     pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) claims: BTreeMap<ClaimId, Claim>,

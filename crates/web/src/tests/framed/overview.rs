@@ -48,7 +48,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_overview_shows_the_limit_of_which_most_is_used() {
+fn the_overview_shows_the_monthly_limit_of_which_most_is_used() {
     let shell = &shell("Engines", Place::Home);
     let metrics = [
         metric("Agents", 3, Some(4)),
@@ -57,9 +57,9 @@ fn the_overview_shows_the_limit_of_which_most_is_used() {
         metric("Keys", 0, Some(0)),
     ];
     let page = busy(shell, &metrics, "Ada").html();
-    assert!(page.contains("Tightest limit</a></dt><dd>Proposals: 90 % used</dd>"), "{page}");
+    assert!(page.contains("Tightest monthly limit</a></dt><dd>Proposals: 90 % used</dd>"), "{page}");
     let unused = [metric("Agents", 0, Some(4))];
-    assert!(!busy(shell, &unused, "Ada").html().contains("Tightest limit"));
+    assert!(!busy(shell, &unused, "Ada").html().contains("Tightest monthly limit"));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_overview_shows_only_the_numbers_of_places_that_the_user_may_open() {
     let metrics = [metric("Agents", 3, Some(4))];
     let page = busy(&limited, &metrics, "Ada").html();
     assert!(page.contains("<a href=\"/console/agents\">Agents</a></dt><dd>1,234</dd>"), "{page}");
-    for hidden in ["Webhooks</a></dt>", "Tightest limit"] {
+    for hidden in ["Webhooks</a></dt>", "Tightest monthly limit"] {
         assert!(!page.contains(hidden), "{hidden} in {page}");
     }
 }
