@@ -66,7 +66,7 @@ pub use grant::GrantRow;
 pub use key::Key;
 pub use letter::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
 pub use located::{Located, open_attempt_secret, row_id};
-pub use name::{AgentNameRow, CalendarNameRow, ContentRow};
+pub use name::{AgentNameRow, CalendarNameRow, ContentRow, readable_names};
 pub use organization::{OrganizationRow, limits, reply_to_json};
 pub use principal::PrincipalRow;
 pub use proposal::{ParticipantRow, ProposalRow};

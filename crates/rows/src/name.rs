@@ -1,12 +1,33 @@
 //! Rows that name something.
 
-use std::fmt::Display;
+use std::{collections::BTreeMap, fmt::Display};
 
 use kalends_app::ports::{AgentName, CalendarName, FieldCipher, Place, subscription_name};
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, ProposalId, StoreError, SubscriptionId, WebhookId};
 
 use crate::{EventContent, Key, Located, places, row_id};
+
+/// The names in these rows. A corrupt row is logged and left out: a list must not fail because one thing in it has no
+/// readable name.
+///
+/// # Errors
+/// Any other error of a row.
+pub fn readable_names<I: Ord, N>(
+    rows: impl IntoIterator<Item = Result<(I, N), StoreError>>,
+) -> Result<BTreeMap<I, N>, StoreError> {
+    let mut names = BTreeMap::new();
+    for row in rows {
+        match row {
+            Ok((id, name)) => _ = names.insert(id, name),
+            Err(error @ StoreError::Corrupt(_)) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a name cannot be read");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(names)
+}
 
 columns! {
     /// An agent with its name.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{AgentNameRow, CalendarNameRow, ContentRow};
+use crate::rows::{AgentNameRow, CalendarNameRow, ContentRow, readable_names};
 
 /// The identifiers as one parameter; `None` if there are none.
 fn parameter(ids: impl Iterator<Item = Uuid>) -> Option<Vec<Uuid>> {
@@ -34,7 +34,7 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(AgentNameRow::into_domain).collect()
+        readable_names(rows.into_iter().map(AgentNameRow::into_domain))
     }
 
     async fn names_of_calendars(
@@ -54,7 +54,7 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(CalendarNameRow::into_domain).collect()
+        readable_names(rows.into_iter().map(CalendarNameRow::into_domain))
     }
 
     async fn titles_of_events(
@@ -77,7 +77,7 @@ impl Names for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?.into_iter();
         let visible = records.filter(|record| record.deleted_at.is_none() && record.series_id.is_none());
         let rows = visible.map(|record| ContentRow { id: record.id, content: record.content });
-        rows.map(|row| row.event(&*self.cipher)).collect()
+        readable_names(rows.map(|row| row.event(&*self.cipher)))
     }
 
     async fn titles_of_proposals(
@@ -93,7 +93,7 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.proposal(&*self.cipher)).collect()
+        readable_names(rows.into_iter().map(|row| row.proposal(&*self.cipher)))
     }
 
     async fn titles_of_booking_pages(
@@ -114,7 +114,7 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.booking_page(&*self.cipher)).collect()
+        readable_names(rows.into_iter().map(|row| row.booking_page(&*self.cipher)))
     }
 
     async fn hosts_of_webhooks(
@@ -130,7 +130,7 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.webhook(&*self.cipher)).collect()
+        readable_names(rows.into_iter().map(|row| row.webhook(&*self.cipher)))
     }
 
     async fn names_of_subscriptions(
@@ -151,6 +151,6 @@ impl Names for PostgresStore {
             &ids,
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.subscription(&*self.cipher)).collect()
+        readable_names(rows.into_iter().map(|row| row.subscription(&*self.cipher)))
     }
 }

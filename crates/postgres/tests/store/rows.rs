@@ -1,8 +1,10 @@
 //! Rows that no version of the program writes, and related cases.
 
+use std::collections::BTreeMap;
+
 use kalends_accounts::ports::{Organizations as _, Principals as _};
 use kalends_app::ChangeSet;
-use kalends_app::ports::StoredAnswers as _;
+use kalends_app::ports::{Names as _, StoredAnswers as _};
 use kalends_calendars::ports::{
     Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, Instances as _,
     RulesOfCalendars as _,
@@ -142,6 +144,28 @@ async fn concurrent_migrations_are_applied_once() {
         let refused = tokio::time::timeout(std::time::Duration::from_secs(10), database.migrate()).await.unwrap();
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
     }
+}
+
+#[tokio::test]
+async fn an_unreadable_name_is_left_out() {
+    let bench = Bench::set().await;
+    let (store, behind) = (&bench.store, &bench.behind);
+    let org = bench.organization().await;
+    let calendar = bench.calendar(org).await;
+    let event = || bench.make.event(&calendar, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"));
+    let (corrupt, sound) = (event(), event());
+    bench.commit(ChangeSet::new(org).create(&corrupt).create(&sound)).await;
+    for statement in [
+        "UPDATE events SET content = 'plain' WHERE id = $1",
+        "UPDATE events SET content = (SELECT content FROM events WHERE id <> $1) WHERE id = $1",
+    ] {
+        sqlx::query(statement).bind(corrupt.id.uuid()).execute(&behind.pool).await.unwrap();
+        let titles = store.titles_of_events(org, &[corrupt.id, sound.id].into()).await.unwrap();
+        assert_eq!(titles, BTreeMap::from([(sound.id, sound.title.clone())]), "{statement}");
+    }
+    assert_eq!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().len(), 1);
+    behind.run("UPDATE calendars SET timezone = 'Mars/Olympus'").await;
+    assert!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().is_empty());
 }
 
 #[tokio::test]

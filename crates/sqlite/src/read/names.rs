@@ -13,7 +13,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{AgentNameRow, CalendarNameRow, ContentRow},
+    rows::{AgentNameRow, CalendarNameRow, ContentRow, readable_names},
 };
 
 /// The identifiers as one parameter; `None` if there are none.
@@ -41,7 +41,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(AgentNameRow::into_domain).collect()
+        readable_names(rows.into_iter().map(AgentNameRow::into_domain))
     }
 
     async fn names_of_calendars(
@@ -64,7 +64,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(CalendarNameRow::into_domain).collect()
+        readable_names(rows.into_iter().map(CalendarNameRow::into_domain))
     }
 
     async fn titles_of_events(
@@ -89,7 +89,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.event(self.cipher.as_ref())).collect()
+        readable_names(rows.into_iter().map(|row| row.event(self.cipher.as_ref())))
     }
 
     async fn titles_of_proposals(
@@ -109,7 +109,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.proposal(self.cipher.as_ref())).collect()
+        readable_names(rows.into_iter().map(|row| row.proposal(self.cipher.as_ref())))
     }
 
     async fn titles_of_booking_pages(
@@ -134,7 +134,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.booking_page(self.cipher.as_ref())).collect()
+        readable_names(rows.into_iter().map(|row| row.booking_page(self.cipher.as_ref())))
     }
 
     async fn hosts_of_webhooks(
@@ -154,7 +154,7 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.webhook(self.cipher.as_ref())).collect()
+        readable_names(rows.into_iter().map(|row| row.webhook(self.cipher.as_ref())))
     }
 
     async fn names_of_subscriptions(
@@ -179,6 +179,6 @@ impl Names for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.subscription(self.cipher.as_ref())).collect()
+        readable_names(rows.into_iter().map(|row| row.subscription(self.cipher.as_ref())))
     }
 }

@@ -1,7 +1,12 @@
 //! Rows that hold what the program never writes.
 
+use std::collections::BTreeMap;
+
 use kalends_accounts::ports::Organizations as _;
-use kalends_app::{ChangeSet, ports::Commit as _};
+use kalends_app::{
+    ChangeSet,
+    ports::{Commit as _, Names as _},
+};
 use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
 use kalends_kernel::StoreError;
 use kalends_notifications::{LETTER_CLAIM_LASTS, ports::Letters as _};
@@ -115,6 +120,28 @@ async fn a_corrupt_value_is_a_located_error() {
     assert_eq!(place(store.find_rules(calendar.org, calendar.id).await), expected);
     assert_eq!(place(store.blocking_spans(calendar.org, calendar.id, window).await), expected);
     assert_eq!(place(store.blocks(calendar.org, calendar.id, window, 9).await), expected);
+}
+
+#[tokio::test]
+async fn an_unreadable_name_is_left_out() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let calendar = scratch.calendar(&store).await;
+    let org = calendar.org;
+    let (corrupt, sound) = (scratch.event(&calendar), scratch.event(&calendar));
+    for event in [&corrupt, &sound] {
+        store.commit(scratch.addition(event)).await.unwrap();
+    }
+    let mut plain = scratch.plain().await;
+    for value in ["'plain'", "(select content from events where id <> ?1)"] {
+        let statement = AssertSqlSafe(format!("update events set content = {value} where id = ?1"));
+        sqlx::query(statement).bind(corrupt.id.uuid()).execute(&mut plain).await.unwrap();
+        let titles = store.titles_of_events(org, &[corrupt.id, sound.id].into()).await.unwrap();
+        assert_eq!(titles, BTreeMap::from([(sound.id, sound.title.clone())]), "{value}");
+    }
+    assert_eq!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().len(), 1);
+    sqlx::query("update calendars set timezone = 'Mars/Olympus'").execute(&mut plain).await.unwrap();
+    assert!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().is_empty());
 }
 
 #[tokio::test]
