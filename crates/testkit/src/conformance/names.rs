@@ -85,6 +85,7 @@ impl Things {
         scene.commit(changes).await;
         let page = scene.page_of(&calendar).await;
         let labelled = scene.subscribed(&calendar, "https://feeds.example.com/a?token=secret").await;
+        let unnamed = scene.subscribed_unnamed(&calendar, "https://feeds.example.org/b?token=secret").await;
         let known = Known {
             agents: [(agent.id, name_of(&agent))].into(),
             calendars: [(calendar.id, CalendarName { name: calendar.name.clone(), agent: Some(agent.id), zone })]
@@ -93,7 +94,11 @@ impl Things {
             proposals: [(proposal.id(), proposal.title().to_owned())].into(),
             pages: [(page.id, page.title.clone())].into(),
             webhooks: [(webhook.id, "hooks.example.com".to_owned())].into(),
-            subscriptions: [(labelled.id, labelled.label.clone().unwrap())].into(),
+            subscriptions: [
+                (labelled.id, labelled.label.clone().unwrap()),
+                (unnamed.id, "feeds.example.org".to_owned()),
+            ]
+            .into(),
         };
         let asked = Asked {
             agents: [agent.id].into(),
@@ -102,7 +107,7 @@ impl Things {
             proposals: [proposal.id()].into(),
             pages: [page.id].into(),
             webhooks: [webhook.id].into(),
-            subscriptions: [labelled.id].into(),
+            subscriptions: [labelled.id, unnamed.id].into(),
         };
         Self { agent, calendar, event, asked, known }
     }

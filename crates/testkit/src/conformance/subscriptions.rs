@@ -43,7 +43,15 @@ impl Scene {
 
     /// Stores a subscription of the calendar to a feed at that address.
     pub(super) async fn subscribed(&self, calendar: &Calendar, address: &str) -> Subscription {
-        let made = self.subscription(calendar, address);
+        self.subscribed_as(self.subscription(calendar, address)).await
+    }
+
+    /// Stores a subscription without a label.
+    pub(super) async fn subscribed_unnamed(&self, calendar: &Calendar, address: &str) -> Subscription {
+        self.subscribed_as(Subscription { label: None, ..self.subscription(calendar, address) }).await
+    }
+
+    async fn subscribed_as(&self, made: Subscription) -> Subscription {
         self.feed(vec![Change::CreateSubscription(Box::new(made.clone()))]).await.unwrap();
         made
     }
