@@ -96,6 +96,8 @@ pub struct Claims<'a> {
     pub once: &'a str,
     /// The address that was typed.
     pub email: &'a str,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
     /// What is wrong with the form.
     pub problems: &'a Problems,
 }
@@ -120,6 +122,8 @@ pub struct ClaimCode<'a> {
     pub id: &'a str,
     /// The random key of the form.
     pub once: &'a str,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
     /// What is wrong with the form.
     pub problems: &'a Problems,
 }

@@ -123,7 +123,7 @@ const DONE: &[(&str, &str)] = &[
     ("removed", "Removed."),
     ("gone", "It is not there any more."),
     ("accepted", "Accepted."),
-    ("admitted", "Admitted. Its keys work, and it gets an email if it has an address."),
+    ("admitted", "Admitted. Its keys work. If it has an address, an email to it says so."),
     ("stopped", "It is on the waiting list. Its keys are refused."),
     ("password", "Your password is changed. All your other sessions have ended."),
     ("deleted", "Deleted."),
@@ -131,7 +131,7 @@ const DONE: &[(&str, &str)] = &[
     ("cancelled", "Cancelled."),
     ("confirmed", "Confirmed."),
     ("released", "Released."),
-    ("claiming", "If an organization can be claimed with the address, a code is on its way there."),
+    ("claiming", "If an organization can be claimed with the address, an email to it has a code."),
     (
         "claimed",
         "The code is right. The organization becomes yours when the hold ends, unless somebody revokes the claim.",

@@ -132,7 +132,7 @@ async fn a_user_switches_organizations_and_claims_one(#[case] way: Way) {
     walk.reaches("Your claims").await;
     assert!(!walk.text().await.contains("Enter the code"), "{}", walk.text().await);
     walk.fill("#email", AGENT).await;
-    walk.press("Send the code").await;
+    walk.press("Write the email").await;
     walk.reaches("Enter the code").await;
     let right = code(&it.server, AGENT, 1).await;
     walk.fill("#otp", wrong(&right)).await;

@@ -382,7 +382,7 @@ async fn a_host_sees_and_cancels_bookings(#[case] database: Database) {
     pages.open(&format!("{list}?from=soon")).await.says(400, "id=\"from-problem\"");
     pages.open(&format!("{list}?status=x")).await.says(400, "id=\"status-problem\"");
 
-    let asked = pages.open(&cancel).await.says(200, "the guest gets an email");
+    let asked = pages.open(&cancel).await.says(200, "an email to the guest is written");
     let (org, once) = (hidden(&asked.text, "org"), hidden(&asked.text, "once"));
     let reason = |reason| [("org", &*org), ("once", &*once), ("reason", reason)];
     let long = "x".repeat(501);

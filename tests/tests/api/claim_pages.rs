@@ -46,7 +46,8 @@ async fn a_user_claims_an_organization_by_forms(#[case] database: Database) {
     begun.dedup();
     let [address] = &begun[..] else { panic!("two claims: {begun:?}") };
     assert_eq!(claims(&user).await.len(), 1);
-    let asks = pages.open(address).await.says(200, "a code is on its way there");
+    let asks = pages.open(address).await.says(200, "an email to it has a code");
+    assert!(asks.text.contains("This server sends no email."), "{}", asks.text);
     let claim = address.split('?').next().unwrap().to_owned();
     pages.open(LIST).await.says(200, &format!("href=\"{claim}\""));
     pages.open("/console/claims/nonsense").await.says(404, "There is no such claim.");

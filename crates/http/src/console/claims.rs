@@ -67,6 +67,7 @@ async fn render(
         paging: &paging,
         once: &new_once(app.entropy()),
         email,
+        keeps_mail: app.settings().deployment.keeps_mail,
         problems,
     };
     Ok(list.html())
@@ -127,6 +128,7 @@ async fn code(app: &App, caller: &Actor, id: &str, done: Done, problems: &Proble
         done,
         id: &claim.to_string(),
         once: &new_once(app.entropy()),
+        keeps_mail: app.settings().deployment.keeps_mail,
         problems,
     };
     Ok(asks.html())

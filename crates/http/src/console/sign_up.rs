@@ -29,6 +29,9 @@ const OTHER_ADDRESS: &str = "The invitation was sent to another address. Use tha
 const SENT_BEFORE: &str =
     "This form was sent before, with other entries. Sign in if you have an account now, or send it again.";
 const WAITING: &str = "This address is on the waiting list. We will email you when it is admitted.";
+/// The same on a server that sends no mail.
+const WAITING_UNSENT: &str = "This address is on the waiting list. An email is written when it is admitted. This server \
+                              sends none: its operator can pass it on.";
 
 /// What the address of the page says.
 #[derive(Debug, Default, Deserialize)]
@@ -199,7 +202,10 @@ pub(super) async fn submit(app: Service, sent: Sent) -> Result<Response, ApiErro
             let problem = [("accepted".to_owned(), STALE_TERMS.to_owned())];
             Ok(form.render(StatusCode::CONFLICT, &given, None, &problem))
         }
-        Refusal::Waitlisted => wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), WAITING.to_owned())]),
+        Refusal::Waitlisted => {
+            let waiting = if app.settings().deployment.keeps_mail { WAITING_UNSENT } else { WAITING };
+            wrong(StatusCode::FORBIDDEN, &[("email".to_owned(), waiting.to_owned())])
+        }
         Refusal::SignUpClosed => Ok(Form { is_open: false, ..form }.render(StatusCode::FORBIDDEN, &given, None, &[])),
         refusal @ Refusal::TooMany { retry_after, .. } => {
             let problem = format!("Too many people signed up. Try again in {}.", wait(retry_after));

@@ -209,6 +209,8 @@ pub struct CancelBookingForm<'a> {
     pub booking: &'a BookingShown,
     /// Whether other guests can share its event.
     pub is_shared: bool,
+    /// Whether mail is only written to files, so that the server sends none.
+    pub keeps_mail: bool,
     /// The reason that was typed.
     pub reason: &'a str,
     /// What is wrong with it.

@@ -96,6 +96,7 @@ async fn question(
         place,
         booking: &shown(&of, &booking, app.now()),
         is_shared: booking.booking.shared,
+        keeps_mail: app.settings().deployment.keeps_mail,
         reason,
         problems,
     };

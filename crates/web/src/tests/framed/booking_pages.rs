@@ -185,6 +185,7 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         place: &place,
         booking: ahead,
         is_shared: false,
+        keeps_mail: false,
         reason: text,
         problems: &NO_PROBLEMS,
     };
@@ -219,6 +220,7 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         ("bookings of all pages, wrong", AllBookings { problems: wrong_filter, ..none_to_come }.html()),
         ("cancel page booking", asks.html()),
         ("cancel page booking, wrong", CancelBookingForm { is_shared: true, problems: too_long, ..asks }.html()),
+        ("cancel page booking, without mail", CancelBookingForm { keeps_mail: true, ..asks }.html()),
         ("cancel page booking, begun", CancelBookingForm { booking: begun, ..asks }.html()),
     ]
 }

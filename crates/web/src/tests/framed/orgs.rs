@@ -37,9 +37,10 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         paging: &paging(51),
         once: "once",
         email: text,
+        keeps_mail: false,
         problems: &NO_PROBLEMS,
     };
-    let code = ClaimCode { shell, done: done(), id: CLAIM, once: "once", problems: &NO_PROBLEMS };
+    let code = ClaimCode { shell, done: done(), id: CLAIM, once: "once", keeps_mail: false, problems: &NO_PROBLEMS };
     vec![
         ("own organizations", OwnOrganizations { shell, orgs: &orgs }.html()),
         ("own organizations, one", OwnOrganizations { shell, orgs: &orgs[..1] }.html()),
@@ -49,7 +50,9 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("claims", listed.html()),
         ("claims, none", Claims { done: Done::default(), claims: &[], paging: &paging(0), ..listed }.html()),
         ("claims, wrong", Claims { problems: &problems(&CLAIM_FIELDS, text), ..listed }.html()),
+        ("claims, without mail", Claims { keeps_mail: true, ..listed }.html()),
         ("code of a claim", code.html()),
+        ("code of a claim, without mail", ClaimCode { keeps_mail: true, ..code }.html()),
         ("code of a claim, wrong", ClaimCode { problems: &problems(&CLAIM_CODE_FIELDS, text), ..code }.html()),
     ]
 }
@@ -79,6 +82,7 @@ fn a_claim_says_when_it_becomes_final() {
         paging: &paging,
         once: "once",
         email: "",
+        keeps_mail: false,
         problems: &NO_PROBLEMS,
     };
     let page = page.html();
@@ -86,4 +90,14 @@ fn a_claim_says_when_it_becomes_final() {
         assert!(page.contains(part), "no {part} in {page}");
     }
     assert!(!page.contains("Enter the code"), "{page}");
+}
+
+#[test]
+fn a_server_that_sends_no_mail_says_so_where_a_code_is_mailed() {
+    let pages = pages("Engines");
+    for (name, page) in pages.iter().filter(|(name, _)| name.starts_with("claims") || name.starts_with("code of")) {
+        let says_so = page.contains("This server sends no email.");
+        assert_eq!(says_so, name.ends_with("without mail"), "{name}: {page}");
+        assert!(!(says_so && page.contains("Send the code")), "{name}: {page}");
+    }
 }
