@@ -5,6 +5,9 @@
   const SHOWN_MS = 3000;
   const said = document.getElementById('said');
   if (!navigator.clipboard || !said) return;
+  // One outcome is shown at a time, since all buttons share the text that screen readers hear.
+  let timer;
+  let reset = () => {};
 
   for (const source of document.querySelectorAll('[data-copy]')) {
     const button = document.createElement('button');
@@ -18,7 +21,6 @@
     button.append(label, what);
     (source.closest('pre') || source).after(button);
 
-    let timer;
     button.addEventListener('click', async () => {
       let outcome = 'Copied';
       try {
@@ -26,13 +28,18 @@
       } catch {
         outcome = 'Not copied. Mark the text instead.';
       }
-      label.textContent = outcome;
-      said.textContent = outcome;
       clearTimeout(timer);
-      timer = setTimeout(() => {
+      reset();
+      reset = () => {
         label.textContent = 'Copy';
+        what.hidden = false;
         said.textContent = '';
-      }, SHOWN_MS);
+      };
+      label.textContent = outcome;
+      // The outcome is a sentence of its own.
+      what.hidden = true;
+      said.textContent = outcome;
+      timer = setTimeout(reset, SHOWN_MS);
     });
   }
 })();

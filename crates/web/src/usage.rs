@@ -99,8 +99,9 @@ impl UsedMonths<'_> {
     fn chart(&self) -> Chart<1> {
         let short = |month: &str| month.parse::<Month>().map_or("", Month::short).to_owned();
         let group = |(month, used): &(String, u64)| Group { name: short(month), numbers: [*used] };
+        let (first, last) = self.span();
         Chart {
-            label: format!("{} {}. The table has the numbers.", self.title, self.span()),
+            label: format!("{} from {first} to {last}. The table has the numbers.", self.title),
             series: ["Used"],
             groups: self.months.iter().map(group).collect(),
         }
@@ -115,16 +116,21 @@ impl UsedMonths<'_> {
         rows
     }
 
-    /// What the table leaves out.
-    fn before(&self) -> Option<String> {
-        let (name, used) = self.months.first()?;
-        let (begin, _) = self.months.iter().find(|(_, used)| *used > 0)?;
-        (*used == 0).then(|| format!("Nothing from {name} until {begin}."))
+    /// The months of the chart, and the first one in the table if that leaves some out.
+    fn hint(&self) -> String {
+        let (first, last) = self.span();
+        let begin = self.months.iter().find(|(_, used)| *used > 0).map(|(name, _)| name.as_str());
+        match begin.filter(|begin| *begin != first) {
+            Some(begin) => format!("From {first} to {last}. First used in {begin}."),
+            None => format!("From {first} to {last}."),
+        }
     }
 
-    fn span(&self) -> String {
-        let name = |month: Option<&(String, u64)>| month.map_or_else(String::new, |(name, _)| name.clone());
-        format!("from {} to {}", name(self.months.first()), name(self.months.last()))
+    /// The first month and the last one.
+    fn span(&self) -> (&str, &str) {
+        let ends = [self.months.first(), self.months.last()];
+        let [first, last] = ends.map(|month| month.map_or("", |(name, _)| name.as_str()));
+        (first, last)
     }
 }
 
@@ -188,9 +194,9 @@ mod tests {
         let rows: Vec<_> = used.rows().into_iter().map(|row| (row.name.to_owned(), row.used)).collect();
         let shown = [("2026-04", "0"), ("2026-03", "5")];
         assert_eq!(rows, shown.map(|(name, used)| (name.to_owned(), used.to_owned())));
-        assert_eq!(used.before().as_deref(), Some("Nothing from 2026-01 until 2026-03."));
+        assert_eq!(used.hint(), "From 2026-01 to 2026-04. First used in 2026-03.");
         let since_ever = UsedMonths { title: "Calls", months: vec![month(1, 7), month(2, 0)] };
-        assert_eq!((since_ever.rows().len(), since_ever.before()), (2, None));
+        assert_eq!((since_ever.rows().len(), &*since_ever.hint()), (2, "From 2026-01 to 2026-02."));
     }
 
     #[rstest]
