@@ -8,6 +8,7 @@ use crate::{
     calendar_desk::Desk,
     fixtures::{LONG, agent, event_body, now},
     in_every_way,
+    usage_pages::to_the_middle_of_a_month,
     walk::{Walk, Way},
 };
 
@@ -82,7 +83,8 @@ async fn an_owner_reads_and_filters_the_log(#[case] way: Way) {
 #[apply(in_every_way)]
 #[tokio::test]
 async fn an_owner_sees_what_was_used_and_what_is_allowed(#[case] way: Way) {
-    let it = Desk::new(way.database).await;
+    let offset = to_the_middle_of_a_month();
+    let it = Desk::with(way.database, &[("KALENDS_CLOCK_OFFSET_SECONDS", &offset)]).await;
     let walk = Walk::begin(&it, way).await;
     agent(&it.api).await;
     let limits = json!({ "agents": 1, "calendars": null, "rate_per_second": 1_000_000 });

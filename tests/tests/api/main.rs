@@ -127,6 +127,7 @@ mod operator_pages;
 mod operators;
 mod organization_browser;
 mod organization_pages;
+mod overview_pages;
 mod page_crawl;
 mod pages;
 mod people_browser;

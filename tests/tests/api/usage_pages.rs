@@ -17,7 +17,7 @@ const ADA: &str = "ada@example.com";
 const PAGE: &str = "/console/usage";
 
 /// The seconds from now to the middle of a month, so that no month ends during a test.
-fn to_the_middle_of_a_month() -> String {
+pub(crate) fn to_the_middle_of_a_month() -> String {
     #[expect(clippy::disallowed_methods, reason = "the server of the test begins with the clock of the machine")]
     let day = i64::from(Utc::now().day());
     let days = if day <= 15 { 15 - day } else { 45 - day };
