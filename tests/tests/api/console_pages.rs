@@ -114,8 +114,11 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
     let with = |name: &str, value: &'static str| {
         fields.map(|(field, given)| (field, if field == name { value } else { given }))
     };
+    let waits = json!({ "email": "waits@example.com", "name": "Wait", "tos_version": "2026-01-01" });
+    server.anonymous().post("/v1/waitlist").json(waits).await.expect(201);
     for (name, value, status, problem) in [
         ("email", "ada", 400, "The address "),
+        ("email", "waits@example.com", 403, "An email is written when it is admitted. This server sends none"),
         ("name", "", 400, "Your name "),
         ("password", "short", 400, "The password must be 10 to 128 characters long, got 5."),
         ("accepted", "", 400, "Accept the terms"),

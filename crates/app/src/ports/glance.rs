@@ -35,7 +35,7 @@ pub struct Glance {
 /// Counts what there is.
 #[async_trait]
 pub trait Glances: Send + Sync {
-    /// How much there is in the organization at `now`, in one statement. No count reads more than the organization's own
-    /// rows of one kind, and that of bookings only the next days.
+    /// How much there is in the organization at `now`, in one statement. No count reads more than the organization's
+    /// own rows of one kind, and that of bookings only the next days.
     async fn glance(&self, org: OrgId, now: Timestamp) -> Result<Glance, StoreError>;
 }

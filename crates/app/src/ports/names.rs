@@ -36,7 +36,7 @@ pub struct CalendarName {
 /// Reads the names of things of an organization by their identifiers, without the rest of each thing.
 ///
 /// Each method takes one statement, and none if no identifier is given. It looks up the [`NAMES_MAX`] smallest
-/// identifiers. What does not exist, is not visible, or belongs to another organization is missing in the answer, and so is
+/// identifiers. What does not exist, is not visible, or belongs to another organization is missing in the answer. So is
 /// what cannot be read, which is logged.
 #[async_trait]
 pub trait Names: Send + Sync {

@@ -30,8 +30,8 @@ const SENT_BEFORE: &str =
     "This form was sent before, with other entries. Sign in if you have an account now, or send it again.";
 const WAITING: &str = "This address is on the waiting list. We will email you when it is admitted.";
 /// The same on a server that sends no mail.
-const WAITING_UNSENT: &str = "This address is on the waiting list. An email is written when it is admitted. This server \
-                              sends none: its operator can pass it on.";
+const WAITING_UNSENT: &str = "This address is on the waiting list. An email is written when it is admitted. This \
+                              server sends none: its operator can pass it on.";
 
 /// What the address of the page says.
 #[derive(Debug, Default, Deserialize)]
