@@ -29,8 +29,9 @@ impl App {
         Ok(self.parts.store.list_bookings(actor.org(), of.id, filter, at).await?)
     }
 
-    /// The bookings of several pages, also of deleted ones, each with its page. Those that are to come are first, by start;
-    /// then the others, the latest first. A key of an agent lists those of the agent's pages.
+    /// The bookings of several pages, also of deleted ones, each with its page. They are by start, the
+    /// latest first unless the filter has a first time. No more than [`kalends_bookings::BOOKINGS_COUNTED_MAX`] and those up
+    /// to the next page are counted. A key of an agent lists those of the agent's pages.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -42,7 +43,7 @@ impl App {
         at: Page,
     ) -> Result<Listed<(BookingPage, BookingNow)>, Refusal> {
         let of = BookingsOf { agent: actor.narrowed_to().or(of.agent), ..of };
-        Ok(self.parts.store.list_bookings_of_pages(actor.org(), of, filter, self.now(), at).await?)
+        Ok(self.parts.store.list_bookings_of_pages(actor.org(), of, filter, at).await?)
     }
 
     /// One booking of a page, and the page.

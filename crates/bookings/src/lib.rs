@@ -36,7 +36,7 @@ pub use guest::{Guest, NAME_MAX, NOTES_MAX, Sees};
 pub use guest_document::{GuestDocument, GuestDocumentError};
 pub use listeners::{Consent, ConsentToken, Listener, Listeners, NOTIFY_EMAILS_MAX, notify_emails};
 pub use offer::{NEAREST, nearest, offered};
-pub use overview::{BookingFilter, BookingNow, BookingsOf};
+pub use overview::{BOOKINGS_COUNTED_MAX, BookingFilter, BookingNow, BookingsOf, counted_to};
 pub use page::{
     BUFFER_MAX_MINUTES, BookingPage, BookingPagePatch, Confidential, ConfidentialError, DESCRIPTION_MAX,
     DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, FORMER_SLUGS_MAX, NOTICE_MAX_MINUTES,

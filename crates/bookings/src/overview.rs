@@ -1,6 +1,6 @@
 //! Bookings as the owner of their page sees them.
 
-use kalends_kernel::{AgentId, BookingPageId, CalendarId};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Page};
 use kalends_time::{Span, Timestamp};
 
 use crate::{booking::Booking, cancelled::CancelledBy};
@@ -35,6 +35,21 @@ pub struct BookingFilter {
     pub start_after: Option<Timestamp>,
     /// Only those that start before this time.
     pub start_before: Option<Timestamp>,
+}
+
+/// The number of bookings that a list of several pages counts. If there are more, its total is only larger than this.
+pub const BOOKINGS_COUNTED_MAX: u32 = 1_000;
+
+impl BookingFilter {
+    /// Whether a list of several pages begins with the latest start: unless it has only what starts after some time.
+    pub const fn latest_first(self) -> bool {
+        self.start_after.is_none()
+    }
+}
+
+/// The most that a list of several pages counts, so that it is known whether there is a next page.
+pub fn counted_to(page: Page) -> u32 {
+    page.offset.saturating_add(page.limit).max(BOOKINGS_COUNTED_MAX).saturating_add(1)
 }
 
 /// Selects the pages whose bookings are in one list.

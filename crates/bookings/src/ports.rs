@@ -105,14 +105,14 @@ pub trait BookingPages: Send + Sync {
         page: Page,
     ) -> Result<Listed<BookingNow>, StoreError>;
 
-    /// The bookings that [`Self::find_booking`] finds, also those of deleted pages, each with its page. Those that start at
-    /// `now` or later come first, by start; then the others, the latest first. Equal starts are ordered by identifier.
+    /// The bookings that [`Self::find_booking`] finds, also those of deleted pages, each with its page, by start
+    /// and then by identifier; from the end if [`BookingFilter::latest_first`]. The total is that of
+    /// [`counted_to`](crate::counted_to) at most.
     async fn list_bookings_of_pages(
         &self,
         org: OrgId,
         of: BookingsOf,
         filter: BookingFilter,
-        now: Timestamp,
         page: Page,
     ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError>;
 }

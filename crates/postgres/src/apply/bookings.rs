@@ -155,7 +155,8 @@ async fn move_to(
     from: EventId,
 ) -> Result<(), ApplyError> {
     let moved = sqlx::query!(
-        "UPDATE bookings SET calendar_id = $4, event_id = $5, guest = $6, shared = $7
+        "UPDATE bookings SET calendar_id = $4, event_id = $5, guest = $6, shared = $7,
+             start_at = (SELECT e.start_at FROM events e WHERE e.org_id = $1 AND e.id = $5)
          WHERE org_id = $1 AND id = $2 AND event_id = $3 AND cancelled_by IS NULL",
         booking.org.uuid(),
         booking.id.uuid(),
@@ -191,8 +192,9 @@ async fn book(
     all_written(counted.rows_affected(), 1)?;
     sqlx::query!(
         "INSERT INTO bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at,
-             shared)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             shared, start_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+             (SELECT e.start_at FROM events e WHERE e.org_id = $1 AND e.id = $5))",
         booking.org.uuid(),
         booking.id.uuid(),
         booking.page.uuid(),

@@ -1,7 +1,5 @@
 //! Reads booking pages and bookings.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use async_trait::async_trait;
 use kalends_bookings::ports::{BookingPages, FoundPage, Shares};
 use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, SecretHash, SharedEvent};
@@ -335,97 +333,9 @@ impl BookingPages for PostgresStore {
         org: OrgId,
         of: BookingsOf,
         filter: BookingFilter,
-        now: Timestamp,
         page: Page,
     ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError> {
-        let (agent, named) = (of.agent.map(|agent| agent.uuid()), of.page.map(|page| page.uuid()));
-        let from = filter.start_after.map_or(i64::MIN, Timestamp::as_micros);
-        let to = filter.start_before.map_or(i64::MAX, Timestamp::as_micros);
-        let found = sqlx::query!(
-            r#"SELECT b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                 b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
-                 COALESCE(e.deleted_at, CASE WHEN e.status = 'cancelled' THEN e.updated_at END, c.deleted_at,
-                     CASE WHEN a.status = 'decommissioned' THEN a.updated_at END) AS "gone_at?",
-                 count(*) OVER () AS "total!"
-             FROM bookings b
-             JOIN booking_pages p ON p.org_id = b.org_id AND p.id = b.page_id
-             JOIN calendars pc ON pc.org_id = p.org_id AND pc.id = p.calendar_id
-             LEFT JOIN agents pa ON pa.org_id = pc.org_id AND pa.id = pc.agent_id
-             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE b.org_id = $1 AND ($2::uuid IS NULL OR p.agent_id = $2) AND ($3::uuid IS NULL OR b.page_id = $3)
-                 AND (NOT $4::boolean OR p.deleted_at IS NOT NULL)
-                 AND (p.team IS NOT NULL
-                     OR (pc.deleted_at IS NULL AND (pc.agent_id IS NULL OR pa.status <> 'decommissioned')))
-                 AND e.start_at >= $5 AND e.start_at < $6
-                 AND ($7::boolean IS NULL OR $7 = (b.cancelled_by IS NOT NULL OR e.deleted_at IS NOT NULL OR e.status = 'cancelled'
-                     OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))
-             ORDER BY e.start_at < $8, abs(e.start_at - $8), b.id LIMIT $9 OFFSET $10"#,
-            org.uuid(),
-            agent,
-            named,
-            of.only_deleted,
-            from,
-            to,
-            filter.cancelled,
-            now.as_micros(),
-            i64::from(page.limit),
-            i64::from(page.offset),
-        );
-        let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
-        let counted = found.first().map(|record| record.total);
-        let total = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!"
-             FROM bookings b
-             JOIN booking_pages p ON p.org_id = b.org_id AND p.id = b.page_id
-             JOIN calendars pc ON pc.org_id = p.org_id AND pc.id = p.calendar_id
-             LEFT JOIN agents pa ON pa.org_id = pc.org_id AND pa.id = pc.agent_id
-             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE b.org_id = $1 AND ($2::uuid IS NULL OR p.agent_id = $2) AND ($3::uuid IS NULL OR b.page_id = $3)
-                 AND (NOT $4::boolean OR p.deleted_at IS NOT NULL)
-                 AND (p.team IS NOT NULL
-                     OR (pc.deleted_at IS NULL AND (pc.agent_id IS NULL OR pa.status <> 'decommissioned')))
-                 AND e.start_at >= $5 AND e.start_at < $6
-                 AND ($7::boolean IS NULL OR $7 = (b.cancelled_by IS NOT NULL OR e.deleted_at IS NOT NULL OR e.status = 'cancelled'
-                     OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))"#,
-            org.uuid(),
-            agent,
-            named,
-            of.only_deleted,
-            from,
-            to,
-            filter.cancelled,
-        );
-        let mut bookings = Vec::with_capacity(found.len());
-        for found in found {
-            let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
-            let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
-            let row = booking_row!(found);
-            bookings.push(event.with(row.open(&*self.cipher)?)?);
-        }
-        let Listed { data, total } = listed(bookings, page, counted, total.fetch_one(&self.connections)).await?;
-        let named: BTreeSet<BookingPageId> = data.iter().map(|found| found.booking.page).collect();
-        let named: Vec<Uuid> = named.into_iter().map(|page| page.uuid()).collect();
-        let rows = sqlx::query_as!(
-            BookingPageRow,
-            "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                 p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at,
-                 p.updated_at, p.deleted_at
-             FROM booking_pages p WHERE p.org_id = $1 AND p.id = ANY($2)",
-            org.uuid(),
-            &named,
-        );
-        let mut pages = BTreeMap::new();
-        for row in rows.fetch_all(&self.connections).await.map_err(store_error)? {
-            let page = row.open(&*self.cipher)?;
-            pages.insert(page.id, page);
-        }
-        // An account that has just been deleted has no pages any more.
-        let with_page = |found: BookingNow| Some((pages.get(&found.booking.page)?.clone(), found));
-        Ok(Listed { data: data.into_iter().filter_map(with_page).collect(), total })
+        self.bookings_of_pages(org, of, filter, page).await
     }
 }
 

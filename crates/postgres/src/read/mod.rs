@@ -9,6 +9,7 @@ mod answers;
 mod audit;
 mod backups;
 mod bookings;
+mod bookings_of_pages;
 mod bridge;
 mod busy;
 mod calendars;

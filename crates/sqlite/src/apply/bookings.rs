@@ -176,7 +176,8 @@ async fn move_to(
     let (org_id, id, from) = (booking.org.uuid(), booking.id.uuid(), from.uuid());
     let (calendar_id, event_id) = (booking.calendar.uuid(), booking.event.uuid());
     let moved = sqlx::query!(
-        "update bookings set calendar_id = ?4, event_id = ?5, guest = ?6, shared = ?7
+        "update bookings set calendar_id = ?4, event_id = ?5, guest = ?6, shared = ?7,
+            start_at = (select e.start_at from events e where e.org_id = ?1 and e.id = ?5)
          where org_id = ?1 and id = ?2 and event_id = ?3 and cancelled_by is null",
         org_id,
         id,
@@ -216,8 +217,9 @@ async fn book(
     fresh(counted.rows_affected(), 1)?;
     sqlx::query!(
         "insert into bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at,
-            shared)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            shared, start_at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+            (select e.start_at from events e where e.org_id = ?1 and e.id = ?5))",
         org_id,
         id,
         page_id,

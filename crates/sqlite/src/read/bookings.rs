@@ -1,7 +1,5 @@
 //! Reads booking pages and bookings.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use async_trait::async_trait;
 use kalends_bookings::{
     Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, SecretHash, SharedEvent,
@@ -403,111 +401,9 @@ impl BookingPages for SqliteStore {
         org: OrgId,
         of: BookingsOf,
         filter: BookingFilter,
-        now: Timestamp,
         page: Page,
     ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError> {
-        let (org_id, cancelled, now) = (org.uuid(), filter.cancelled, now.as_micros());
-        let (agent_id, page_id) = (of.agent.map(|agent| agent.uuid()), of.page.map(|page| page.uuid()));
-        let from = filter.start_after.map_or(i64::MIN, Timestamp::as_micros);
-        let to = filter.start_before.map_or(i64::MAX, Timestamp::as_micros);
-        self.snapshot(async |snapshot| {
-            let rows = sqlx::query!(
-                r#"select b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                    b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
-                    coalesce(e.deleted_at, case when e.status = 'cancelled' then e.updated_at end, c.deleted_at,
-                        case when a.status = 'decommissioned' then a.updated_at end) as "gone_at?: i64"
-                 from bookings b
-                    join booking_pages p on p.org_id = b.org_id and p.id = b.page_id
-                    join calendars pc on pc.org_id = p.org_id and pc.id = p.calendar_id
-                    left join agents pa on pa.org_id = pc.org_id and pa.id = pc.agent_id
-                    join events e on e.org_id = b.org_id and e.id = b.event_id
-                    join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
-                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                 where b.org_id = ?1 and (?2 is null or p.agent_id = ?2) and (?3 is null or b.page_id = ?3)
-                    and (not ?4 or p.deleted_at is not null)
-                    and (p.team is not null
-                        or (pc.deleted_at is null and (pc.agent_id is null or pa.status <> 'decommissioned')))
-                    and e.start_at >= ?5 and e.start_at < ?6
-                    and (?7 is null or ?7 = (b.cancelled_by is not null or e.deleted_at is not null or e.status = 'cancelled'
-                        or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))
-                 order by e.start_at < ?8, abs(e.start_at - ?8), b.id limit ?9 offset ?10"#,
-                org_id,
-                agent_id,
-                page_id,
-                of.only_deleted,
-                from,
-                to,
-                cancelled,
-                now,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(rows.len()) {
-                Some(total) => total,
-                None => sqlx::query_scalar!(
-                    "select count(*)
-                     from bookings b
-                        join booking_pages p on p.org_id = b.org_id and p.id = b.page_id
-                        join calendars pc on pc.org_id = p.org_id and pc.id = p.calendar_id
-                        left join agents pa on pa.org_id = pc.org_id and pa.id = pc.agent_id
-                        join events e on e.org_id = b.org_id and e.id = b.event_id
-                        join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
-                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                     where b.org_id = ?1 and (?2 is null or p.agent_id = ?2) and (?3 is null or b.page_id = ?3)
-                        and (not ?4 or p.deleted_at is not null)
-                        and (p.team is not null
-                            or (pc.deleted_at is null and (pc.agent_id is null or pa.status <> 'decommissioned')))
-                        and e.start_at >= ?5 and e.start_at < ?6
-                        and (?7 is null or ?7 = (b.cancelled_by is not null or e.deleted_at is not null or e.status = 'cancelled'
-                            or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))",
-                    org_id,
-                    agent_id,
-                    page_id,
-                    of.only_deleted,
-                    from,
-                    to,
-                    cancelled
-                )
-                .fetch_one(&mut *snapshot)
-                .await
-                .map(count)
-                .map_err(store_error)?,
-            };
-            let mut bookings = Vec::with_capacity(rows.len());
-            for found in rows {
-                let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
-                let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
-                let row = booking_row!(found);
-                bookings.push(event.with(row.open(self.cipher.as_ref())?)?);
-            }
-            let named: BTreeSet<BookingPageId> = bookings.iter().map(|found| found.booking.page).collect();
-            let named: Vec<Hex> = named.into_iter().map(|page| Hex(page.uuid())).collect();
-            let named = json::rows(&named).map_err(store_error)?;
-            let rows = sqlx::query_as!(
-                BookingPageRow,
-                "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                    p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
-                    p.deleted_at
-                 from json_each(?2) named
-                    cross join booking_pages p on p.org_id = ?1 and p.id = unhex(named.value)",
-                org_id,
-                named
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let mut pages = BTreeMap::new();
-            for row in rows {
-                let page = row.open(self.cipher.as_ref())?;
-                pages.insert(page.id, page);
-            }
-            let with_page = |found: BookingNow| Some((pages.get(&found.booking.page)?.clone(), found));
-            Ok(Listed { data: bookings.into_iter().filter_map(with_page).collect(), total })
-        })
-        .await
+        self.bookings_of_pages(org, of, filter, page).await
     }
 }
 

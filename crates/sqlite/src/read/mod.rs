@@ -6,6 +6,7 @@ mod answers;
 mod audit;
 mod backups;
 mod bookings;
+mod bookings_of_pages;
 mod busy;
 mod calendars;
 mod changes;

@@ -263,6 +263,23 @@ async fn the_newest_deliveries_are_read_from_their_end() {
 }
 
 #[tokio::test]
+async fn bookings_of_pages_are_read_by_the_index_of_the_list() {
+    let by_start = "b USING INDEX bookings_by_start (org_id=? AND start_at>? AND start_at<?)";
+    let of_page = "b USING INDEX bookings_of_page (org_id=? AND page_id=?)";
+    for (parts, step, sorts) in [
+        (["v.id from hosted_bookings v", "order by v.start_at, v.id"], by_start, false),
+        (["v.id from hosted_bookings v", "order by v.start_at desc, v.id desc"], by_start, false),
+        (["select 1 from hosted_bookings v", "and v.start_at >= ?4"], by_start, false),
+        (["v.id from hosted_bookings v", "v.page_id = ?7"], of_page, true),
+        (["select 1 from hosted_bookings v", "v.page_id = ?8"], of_page, false),
+    ] {
+        let plan = plan_of(&parts).await;
+        assert!(plan.contains(step), "{step} is not in\n{plan}");
+        assert_eq!(plan.contains("TEMP B-TREE"), sorts, "{plan}");
+    }
+}
+
+#[tokio::test]
 async fn the_operator_s_lists_are_read_by_their_indexes() {
     for (parts, index) in [
         (&["instr(lower(name), ?1) > 0", "order by created_at desc"][..], "organizations_by_creation"),

@@ -391,6 +391,13 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     assert_eq!(list(every, LARGEST_PAGE).await, (all.clone(), 5));
     assert_eq!(list(every, Page { limit: 2, offset: 1 }).await, (all[1..3].to_vec(), 5));
     assert_eq!(list(every, Page { limit: 2, offset: 9 }).await, (vec![], 5));
+    let coming = BookingFilter { start_after: Some(hours(2, 3).start()), ..every };
+    for (filter, expected) in [(coming, all[1..].to_vec()), (every, all.iter().rev().cloned().collect())] {
+        let (of, at) = (BookingsOf::default(), LARGEST_PAGE);
+        let listed = scene.store.list_bookings_of_pages(scene.org, of, filter, at).await.unwrap();
+        let listed: Vec<BookingNow> = listed.data.into_iter().map(|(_, booking)| booking).collect();
+        assert_eq!(listed, expected);
+    }
     let from =
         BookingFilter { start_after: Some(hours(2, 3).start()), start_before: Some(hours(5, 6).start()), ..every };
     assert_eq!(list(from, LARGEST_PAGE).await, (all[1..3].to_vec(), 2));
@@ -426,8 +433,8 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     assert_eq!(scene.store.find_booking(scene.org, kept.id).await.unwrap(), None);
 }
 
-/// The bookings of several pages are in one list, each with its page, also those of a deleted one: first those to come,
-/// the next one first, then the others, the latest first. What goes with the calendar of a page is not in it.
+/// The bookings of several pages are in one list, each with its page, also those of a deleted one: the latest first, or
+/// the next one first if only those to come are listed. What goes with the calendar of a page is not in it.
 pub async fn bookings_of_several_pages_are_in_one_list(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -472,25 +479,29 @@ pub async fn bookings_of_several_pages_are_in_one_list(store: &StoreUnderTest) {
     let last = one(&lost, 4, 9, None);
     let now = hours(5, 6).start();
     let list = async |of: BookingsOf, filter: BookingFilter, at: Page| {
-        let listed = scene.store.list_bookings_of_pages(scene.org, of, filter, now, at).await.unwrap();
+        let listed = scene.store.list_bookings_of_pages(scene.org, of, filter, at).await.unwrap();
         (listed.data, listed.total)
     };
     let (all, every) = (BookingsOf::default(), BookingFilter::default());
-    let in_order = [third.clone(), fourth.clone(), last.clone(), cancelled.clone(), first.clone()];
+    let in_order = [last.clone(), fourth.clone(), third.clone(), cancelled.clone(), first.clone()];
     assert_eq!(list(all, every, LARGEST_PAGE).await, (in_order.to_vec(), 5));
     assert_eq!(list(all, every, Page { limit: 2, offset: 2 }).await, (in_order[2..4].to_vec(), 5));
     assert_eq!(list(all, every, Page { limit: 2, offset: 9 }).await, (vec![], 5));
     let to_come = BookingFilter { start_after: Some(now), ..every };
-    assert_eq!(list(all, to_come, LARGEST_PAGE).await, (in_order[..3].to_vec(), 3));
+    let next = vec![third.clone(), fourth.clone(), last.clone()];
+    assert_eq!(list(all, to_come, LARGEST_PAGE).await, (next.clone(), 3));
+    assert_eq!(list(all, to_come, Page { limit: 1, offset: 1 }).await, (next[1..2].to_vec(), 3));
     let past = BookingFilter { start_before: Some(now), cancelled: Some(false), ..every };
     assert_eq!(list(all, past, LARGEST_PAGE).await, (vec![first.clone()], 1));
     let of_page = BookingsOf { page: Some(page.id), ..all };
-    assert_eq!(list(of_page, every, LARGEST_PAGE).await, (vec![third, first], 2));
+    assert_eq!(list(of_page, every, LARGEST_PAGE).await, (vec![third.clone(), first], 2));
+    assert_eq!(list(of_page, every, Page { limit: 1, offset: 0 }).await, (vec![third.clone()], 2));
+    assert_eq!(list(of_page, to_come, LARGEST_PAGE).await, (vec![third], 1));
     let of_deleted = BookingsOf { only_deleted: true, ..all };
     assert_eq!(list(of_deleted, every, LARGEST_PAGE).await, (vec![fourth, cancelled], 2));
     let of_agent = BookingsOf { agent: second.agent, ..all };
     assert_eq!(list(of_agent, every, LARGEST_PAGE).await, (vec![last], 1));
-    let theirs = other.store.list_bookings_of_pages(other.org, all, every, now, LARGEST_PAGE).await.unwrap();
+    let theirs = other.store.list_bookings_of_pages(other.org, all, every, LARGEST_PAGE).await.unwrap();
     assert_eq!(theirs.total, 0);
     scene.delete(&second).await;
     assert_eq!(list(all, every, LARGEST_PAGE).await.1, 4);

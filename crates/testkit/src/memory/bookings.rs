@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, Change, SecretHash, SharedEvent,
+    Booking, BookingFilter, BookingNow, BookingPage, BookingsOf, Change, SecretHash, SharedEvent, counted_to,
     ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::{AgentStatus, EventStatus};
@@ -233,7 +233,6 @@ impl BookingPages for MemoryStore {
         org: OrgId,
         of: BookingsOf,
         filter: BookingFilter,
-        now: Timestamp,
         page: Page,
     ) -> Result<Listed<(BookingPage, BookingNow)>, StoreError> {
         let state = self.state();
@@ -247,10 +246,12 @@ impl BookingPages for MemoryStore {
                 && selects(filter, found)
         });
         let key = |(_, found): &(BookingPage, BookingNow)| {
-            let start = found.span.start();
-            (start < now, start.as_micros().abs_diff(now.as_micros()), found.booking.id)
+            let (start, id) = (found.span.start().as_micros(), found.booking.id.uuid().as_u128());
+            if filter.latest_first() { (-start, u128::MAX - id) } else { (start, id) }
         };
-        Ok(page_of(wanted, key, page))
+        let Listed { data, total } = page_of(wanted, key, page);
+        let counted = page.total_if_known(data.len()).unwrap_or(total.min(counted_to(page).into()));
+        Ok(Listed { data, total: counted })
     }
 }
 
