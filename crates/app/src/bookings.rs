@@ -47,6 +47,14 @@ impl BookingSeen {
     pub fn is_cancelled(&self) -> bool {
         self.event.as_ref().is_none_or(|event| event.status == EventStatus::Cancelled)
     }
+
+    /// The token that cancels the booking.
+    pub fn to_cancel(&self) -> BookingToken {
+        match self.purpose {
+            Purpose::Move => self.token.to_cancel(),
+            Purpose::Cancel => self.token.clone(),
+        }
+    }
 }
 
 /// A change to the event of a booking: what is written, and what is announced.
@@ -174,7 +182,7 @@ impl App {
         let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
         self.still_as_read(&seen.booking).await?;
         let (page, booking) = (&seen.page, &seen.booking);
-        let standing = self.standing(booking, seen.event.as_ref()).await?;
+        let standing = self.events_of_booking(&seen).await?;
         let Some(event) = standing.first() else {
             return Ok(Answered::shows(request, self.shown_booking(&seen), None));
         };
@@ -210,8 +218,8 @@ impl App {
     ///
     /// # Errors
     /// As for [`Self::book`], except [`Refusal::BookingClosed`], because a move does not count toward the quota.
-    /// [`Refusal::NotFound`] also for a token with another purpose, and if the page is closed. [`Refusal::BookingOver`]
-    /// once the booking has begun or was cancelled.
+    /// [`Refusal::BookingOver`] once the booking has begun or was cancelled. [`Refusal::NotFound`] also for a token with
+    /// another purpose, and, while the booking could be moved, if the page is closed.
     pub async fn move_booking(
         &self,
         request: &Request,
@@ -236,16 +244,16 @@ impl App {
         let seen = self.booking_for(slug, token, Purpose::Move).await?;
         self.still_as_read(&seen.booking).await?;
         let now = self.now();
+        let Some(before) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
+            let rest = self.rest_of_booking(&seen.booking).await?;
+            let Some(event) = rest.first() else { return Err(Refusal::BookingOver("it was cancelled").into()) };
+            not_begun(event, now)?;
+            return Err(Refusal::BookingOver(REST_STAYS).into());
+        };
+        not_begun(&before, now)?;
         if !seen.page.is_open() {
             return Err(no_page().into());
         }
-        let Some(before) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
-            let rest = self.standing(&seen.booking, None).await?;
-            let why =
-                if seen.booking.cancelled_by.is_some() || rest.is_empty() { "it was cancelled" } else { REST_STAYS };
-            return Err(Refusal::BookingOver(why).into());
-        };
-        not_begun(&before, now)?;
         let (page, booking) = (&seen.page, &seen.booking);
         let sources = self.sources_of_page(page).await?;
         let standing = self.standing(booking, Some(&before)).await?;
@@ -404,6 +412,26 @@ impl App {
 
     async fn calendar_of_page(&self, page: &BookingPage, calendar: CalendarId) -> Result<Calendar, Refusal> {
         self.parts.store.find_calendar(page.org, calendar).await?.ok_or_else(no_page)
+    }
+
+    /// The events of a booking in which its guest still has a place. That of the page's calendar is first, if it is one of
+    /// them.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn events_of_booking(&self, seen: &BookingSeen) -> Result<Vec<Event>, Refusal> {
+        if seen.booking.cancelled_by.is_some() {
+            return Ok(Vec::new());
+        }
+        self.standing(&seen.booking, seen.event.as_ref()).await
+    }
+
+    /// The events of a booking that are left if that of the page's calendar is gone.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn rest_of_booking(&self, booking: &Booking) -> Result<Vec<Event>, Refusal> {
+        if booking.cancelled_by.is_some() { Ok(Vec::new()) } else { self.standing(booking, None).await }
     }
 
     /// The events of a booking that take place. `event` is that of the page's calendar, which comes first.

@@ -41,6 +41,8 @@ pub struct Booked<'a> {
 pub enum BookingState {
     /// It is still to come, and can be cancelled.
     Upcoming,
+    /// Only its events on other calendars than that of the page are left. It can be cancelled, but not moved.
+    Unmovable,
     /// It has just been cancelled.
     Cancelled,
     /// It was already cancelled.
@@ -153,6 +155,7 @@ impl Booking<'_> {
     fn title(&self) -> Sentence {
         self.shown.say(match self.state {
             BookingState::Upcoming => "cancel-question",
+            BookingState::Unmovable => "not-moved",
             BookingState::Cancelled => "cancelled-now",
             BookingState::CancelledBefore => "cancelled-before",
             BookingState::Past => "past",
@@ -160,7 +163,7 @@ impl Booking<'_> {
     }
 
     fn is_upcoming(&self) -> bool {
-        self.state == BookingState::Upcoming
+        matches!(self.state, BookingState::Upcoming | BookingState::Unmovable)
     }
 
     fn is_cancelled(&self) -> bool {

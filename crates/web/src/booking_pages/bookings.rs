@@ -57,6 +57,8 @@ pub struct BookingShown {
     pub zone: Zone,
     /// Who cancelled it: `guest` or `host`; `None` if it takes place.
     pub cancelled_by: Option<String>,
+    /// Whether its event on the calendar of the page is gone, but others are left. It can be cancelled.
+    pub is_rest: bool,
     /// When it was cancelled.
     pub cancelled_at: Option<Timestamp>,
     /// Whether it has begun.
@@ -77,6 +79,7 @@ impl BookingShown {
     pub(crate) fn status_text(&self) -> &'static str {
         match self.cancelled_by.as_deref() {
             None if self.has_begun => "Has begun or is over",
+            None if self.is_rest => "Partly cancelled",
             None => "Confirmed",
             Some("guest") => "Cancelled by the guest",
             Some(_) => "Cancelled by the host",

@@ -352,6 +352,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("moved", Booked { before: Some(before), ..booked }.html()),
         ("moving", Moving { page, shown, before, slot }.html()),
         ("cancel", booking.html()),
+        ("unmovable", Booking { state: BookingState::Unmovable, reschedule: None, ..booking.clone() }.html()),
         ("cancelled", Booking { state: BookingState::Cancelled, ..booking.clone() }.html()),
         ("cancelled before", Booking { state: BookingState::CancelledBefore, ..booking.clone() }.html()),
         ("past", Booking { state: BookingState::Past, ..booking }.html()),

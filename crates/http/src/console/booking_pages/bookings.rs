@@ -25,7 +25,27 @@ use crate::{
     extract::{Caller, PathOf},
 };
 
-/// What pages show of a booking.
+/// What pages show of a booking. The events on other calendars are looked up if that on the calendar of the page is gone.
+pub(super) async fn shown_with_rest(app: &App, page: &BookingPage, now: &BookingNow) -> Result<BookingShown, Refusal> {
+    let (at, shown) = (app.now(), shown(page, now, app.now()));
+    if now.gone_at.is_none() {
+        return Ok(shown);
+    }
+    let rest = app.rest_of_booking(&now.booking).await?;
+    Ok(match rest.first().map(|event| event.times.span) {
+        None => shown,
+        Some(span) => BookingShown {
+            span,
+            cancelled_by: None,
+            cancelled_at: None,
+            has_begun: span.start() <= at,
+            is_rest: true,
+            ..shown
+        },
+    })
+}
+
+/// What pages show of a booking whose event takes place.
 pub(super) fn shown(page: &BookingPage, now: &BookingNow, at: Timestamp) -> BookingShown {
     let booking = wire::Booking::from(now);
     let asked = page.details.questions.as_slice();
@@ -46,6 +66,7 @@ pub(super) fn shown(page: &BookingPage, now: &BookingNow, at: Timestamp) -> Book
         page_title: String::new(),
         span: now.span,
         zone: page.timetable.zone,
+        is_rest: false,
         cancelled_at: booking.cancelled_at,
         cancelled_by: booking.cancelled_by.map(|by| by.into_owned()),
         has_begun: now.span.start() <= at,
@@ -89,8 +110,11 @@ async fn render(
     asked: &Filtered,
     (listed, problems): (Listed<BookingNow>, &Problems),
 ) -> Result<String, Refusal> {
-    let (id, now) = (of.id.to_string(), app.now());
-    let bookings: Vec<_> = listed.data.iter().map(|booking| shown(of, booking, now)).collect();
+    let id = of.id.to_string();
+    let mut bookings = Vec::with_capacity(listed.data.len());
+    for booking in &listed.data {
+        bookings.push(shown_with_rest(app, of, booking).await?);
+    }
     let list = PageBookings {
         shell: &shell(app, caller, Place::BookingPages).await?,
         done: asked.done(),

@@ -15,7 +15,7 @@ use super::{
         places::{BOOKING_PAGES, BOOKINGS, segment},
         shown::{page, problems, refused, shown_again},
     },
-    bookings::shown,
+    bookings::shown_with_rest,
     filtered::Filtered,
     reading::TO_LIST,
 };
@@ -94,7 +94,7 @@ async fn question(
         list: &listed.list(),
         title: &of.title,
         place,
-        booking: &shown(&of, &booking, app.now()),
+        booking: &shown_with_rest(app, &of, &booking).await?,
         is_shared: booking.booking.shared,
         keeps_mail: app.settings().deployment.keeps_mail,
         reason,

@@ -15,7 +15,7 @@ use super::{
         places::BOOKINGS,
         shown::{page, problems, refused, shown_again},
     },
-    bookings::shown,
+    bookings::shown_with_rest,
     filtered::{DELETED_PAGES, Filtered},
     reading::TO_LIST,
 };
@@ -64,13 +64,14 @@ async fn render(
     asked: &Filtered,
     (listed, problems): (Listed<(BookingPage, BookingNow)>, &Problems),
 ) -> Result<String, Refusal> {
-    let now = app.now();
-    let with_page = |(page, booking): &(BookingPage, BookingNow)| BookingShown {
-        page: if page.deleted_at.is_some() { String::new() } else { page.id.to_string() },
-        page_title: page.title.clone(),
-        ..shown(page, booking, now)
-    };
-    let bookings: Vec<_> = listed.data.iter().map(with_page).collect();
+    let mut bookings = Vec::with_capacity(listed.data.len());
+    for (page, booking) in &listed.data {
+        bookings.push(BookingShown {
+            page: if page.deleted_at.is_some() { String::new() } else { page.id.to_string() },
+            page_title: page.title.clone(),
+            ..shown_with_rest(app, page, booking).await?
+        });
+    }
     let list = AllBookings {
         shell: &shell(app, caller, Place::BookingPages).await?,
         done: asked.done(),

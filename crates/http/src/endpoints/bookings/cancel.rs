@@ -8,7 +8,10 @@ use kalends_app::{App, Refusal};
 use kalends_web::{BookingState, Reader};
 use kalends_wire as wire;
 
-use super::{show_cancellation::shown_as, view::display_settings};
+use super::{
+    show_cancellation::{first_event, shown_as},
+    view::display_settings,
+};
 use crate::{
     Service,
     error::ApiError,
@@ -57,10 +60,11 @@ async fn cancel_by_form(
     (slug, token): (&str, &str),
     reader: &Reader,
 ) -> Result<Response, ApiError> {
-    let seen = app.booking(slug, token).await?;
+    let mut seen = app.booking(slug, token).await?;
     let shown = display_settings(&seen.page, None, reader);
+    let is_over = first_event(app, &mut seen).await?.is_none();
     let state = match app.cancel_booking(called, slug, token).await {
-        Ok(_) if seen.is_cancelled() => BookingState::CancelledBefore,
+        Ok(_) if is_over => BookingState::CancelledBefore,
         Ok(_) => BookingState::Cancelled,
         Err(Refusal::BookingOver(_)) => BookingState::Past,
         Err(refusal) => return Err(refusal.into()),

@@ -69,11 +69,11 @@ async fn move_by_form(
 ) -> Result<Response, ApiError> {
     let reader = &reader(request.uri().query(), request.headers());
     let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
-    let seen = app.booking(slug, token).await?;
+    let mut seen = app.booking(slug, token).await?;
     let shown = display_settings(&seen.page, fields.get("tz").parse().ok(), reader);
-    let before = match still_to_come(&seen, app.now()) {
+    let before = match still_to_come(app, &mut seen).await? {
         Ok(before) => before,
-        Err(state) => return shown_as(&seen, (slug, token), shown, state),
+        Err(state) => return shown_as(&seen, (slug, seen.to_cancel().reveal()), shown, state),
     };
     let Ok(start) = fields.get("start").parse() else { return nonsense(&seen.page, reader) };
     let moved = match app.move_booking(called, slug, token, start).await {

@@ -2,7 +2,7 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
-use kalends_app::{BookingSeen, Missing, Refusal};
+use kalends_app::{App, BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
 use kalends_time::Span;
 use kalends_web::{Booking, BookingState, DisplaySettings, Href};
@@ -39,14 +39,13 @@ pub(crate) async fn show_cancellation(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (slug, token) = link.0;
-    let seen = for_cancelling(app.booking(&slug, &token).await?)?;
+    let mut seen = for_cancelling(app.booking(&slug, &token).await?)?;
     let reader = &reader(query.as_deref(), &headers);
     let shown = display_settings(&seen.page, page_query(query.as_deref()).zone, reader);
-    let begun = seen.event.as_ref().is_some_and(|event| event.times.span.start() <= app.now());
-    let state = match (seen.is_cancelled(), begun) {
-        (true, _) => BookingState::CancelledBefore,
-        (false, true) => BookingState::Past,
-        (false, false) => BookingState::Upcoming,
+    let state = match first_event(&app, &mut seen).await? {
+        None => BookingState::CancelledBefore,
+        Some(span) if span.start() <= app.now() => BookingState::Past,
+        Some(_) => BookingState::Upcoming,
     };
     shown_as(&seen, (&slug, &token), shown, state)
 }
@@ -57,6 +56,15 @@ fn for_cancelling(seen: BookingSeen) -> Result<BookingSeen, ApiError> {
         return Ok(seen);
     }
     Err(Refusal::missing(Missing::Booking, "at this address").into())
+}
+
+/// The time of the first event of a booking that takes place. The page of the booking then shows this event, which may be
+/// on another calendar than that of its booking page.
+pub(super) async fn first_event(app: &App, seen: &mut BookingSeen) -> Result<Option<Span>, ApiError> {
+    let first = app.events_of_booking(seen).await?.into_iter().next();
+    let span = first.as_ref().map(|event| event.times.span);
+    seen.event = first.or_else(|| seen.event.take());
+    Ok(span)
 }
 
 /// The page of a booking in that state.

@@ -2,14 +2,14 @@
 
 use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
-use kalends_app::{BookingSeen, Missing, Refusal};
+use kalends_app::{App, BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
-use kalends_time::{Span, Timestamp};
+use kalends_time::Span;
 use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 
 use super::{
     show::{Picking, bookable, nonsense, pick},
-    show_cancellation::shown_as,
+    show_cancellation::{first_event, shown_as},
     view::{booking_path, display_settings, styled},
 };
 use crate::{
@@ -46,7 +46,7 @@ pub(crate) async fn show_move(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (slug, token) = link.0;
-    let seen = app.booking(&slug, &token).await?;
+    let mut seen = app.booking(&slug, &token).await?;
     if seen.purpose != Purpose::Move {
         return Err(Refusal::missing(Missing::Booking, "at this address").into());
     }
@@ -54,9 +54,9 @@ pub(crate) async fn show_move(
     let query = page_query(query.as_deref());
     let shown = display_settings(&seen.page, query.zone, reader);
     let now = app.now();
-    let before = match still_to_come(&seen, now) {
+    let before = match still_to_come(&app, &mut seen).await? {
         Ok(before) => before,
-        Err(state) => return shown_as(&seen, (&slug, &token), shown, state),
+        Err(state) => return shown_as(&seen, (&slug, seen.to_cancel().reveal()), shown, state),
     };
     // A page that has been closed since then offers nothing.
     let open = app.open_page(seen.page.slug.reveal()).await?;
@@ -78,12 +78,14 @@ pub(crate) async fn show_move(
 }
 
 /// The time of the booking if it can still be moved. Otherwise its state.
-pub(super) fn still_to_come(seen: &BookingSeen, now: Timestamp) -> Result<Span, BookingState> {
-    match seen.event.as_ref().filter(|_| !seen.is_cancelled()).map(|event| event.times.span) {
+pub(super) async fn still_to_come(app: &App, seen: &mut BookingSeen) -> Result<Result<Span, BookingState>, ApiError> {
+    let only_rest = seen.is_cancelled();
+    Ok(match first_event(app, seen).await? {
         None => Err(BookingState::CancelledBefore),
-        Some(span) if span.start() <= now => Err(BookingState::Past),
+        Some(span) if span.start() <= app.now() => Err(BookingState::Past),
+        Some(_) if only_rest => Err(BookingState::Unmovable),
         Some(span) => Ok(span),
-    }
+    })
 }
 
 /// The answer if the new time was taken in the meantime.

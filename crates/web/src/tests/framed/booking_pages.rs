@@ -33,6 +33,7 @@ fn booking(text: &str, cancelled_by: Option<&str>, has_begun: bool) -> BookingSh
         zone: "Europe/Berlin".parse().unwrap(),
         cancelled_by: cancelled_by.map(str::to_owned),
         cancelled_at: cancelled_by.map(|_| at("2026-03-04T08:00:00Z")),
+        is_rest: false,
         has_begun,
         notes: if has_begun { String::new() } else { text.to_owned() },
         answers: vec![(text.to_owned(), text.to_owned())],
@@ -195,6 +196,7 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         page_title: text.to_owned(),
         ..booking.clone()
     };
+    let rest = BookingShown { is_rest: true, event: String::new(), ..ahead.clone() };
     let of_several = [of(ID, ahead), of("", begun)];
     let every = AllBookings {
         shell,
@@ -221,6 +223,7 @@ fn of_bookings(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
         ("cancel page booking", asks.html()),
         ("cancel page booking, wrong", CancelBookingForm { is_shared: true, problems: too_long, ..asks }.html()),
         ("cancel page booking, without mail", CancelBookingForm { keeps_mail: true, ..asks }.html()),
+        ("cancel page booking, rest", CancelBookingForm { booking: &rest, ..asks }.html()),
         ("cancel page booking, begun", CancelBookingForm { booking: begun, ..asks }.html()),
     ]
 }
