@@ -94,8 +94,8 @@ pub use booking::{Booked, Booking, BookingState, Moving};
 pub use booking_pages::{
     ALL_BOOKINGS_FILTER_FIELDS, AllBookings, BOOKING_FILTER_FIELDS, BOOKING_PAGE_TEXTS, BookingPageDetail,
     BookingPageForm, BookingPageGiven, BookingPageShown, BookingPages, BookingShown, CANCELLATION_FIELDS,
-    CancelBookingForm, DeleteBookingPage, EditedBookingPage, NoPreview, OPENING_HOURS, OpeningHours, PageBookings,
-    QuestionGiven,
+    CancelBookingForm, DELETED_PAGES, DeleteBookingPage, EditedBookingPage, NoPreview, OPENING_HOURS, OpeningHours,
+    PageBookings, QuestionGiven,
 };
 pub use calendar::{
     Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,

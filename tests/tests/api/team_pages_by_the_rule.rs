@@ -1188,6 +1188,9 @@ async fn what_is_left_of_a_booking_is_cancelled_under_its_own_uid(#[case] databa
         let booked = desk.book(&page, &slots[slot]).await;
         let id = text(&desk.listed(&page, &booked).await["id"]);
         desk.delete(&booked.event).await;
+        // The pages offer the cancellation.
+        desk.see(&booked.cancel).await.with(200).has(&["Cancel this booking?", "Cancel the booking"]);
+        desk.see(&booked.reschedule).await.with(200).has(&["This booking cannot be moved", &booked.cancel]);
         if by_host {
             desk.cancel(&id).await.expect(200);
         } else {
@@ -1196,6 +1199,12 @@ async fn what_is_left_of_a_booking_is_cancelled_under_its_own_uid(#[case] databa
         assert_eq!(desk.all_starts().await, [vec![], Vec::<String>::new()]);
         let mails = desk.server.wait_for_mails(before + 2).await;
         assert_eq!(value(&mails[before], "UID"), value(&mails[before + 1], "UID"));
+        // Whether the page takes bookings does not matter to a booking that is cancelled.
+        for active in [false, true] {
+            desk.patch(&page, json!({ "active": active })).await;
+            desk.see(&booked.cancel).await.with(200).has(&["This booking was already cancelled"]);
+            desk.move_to(&booked, &slots[11]).await.refused(409, "conflict").code("booking_over");
+        }
     }
 }
 

@@ -124,7 +124,7 @@ async fn ids(
     let found = match of.page {
         Some(id) => {
             let page_id = id.uuid();
-            // The start is no term of the index here.
+            // `+` keeps the index by start out: the page has fewer bookings.
             sqlx::query_scalar!(
                 r#"select v.id as "id!: Vec<u8>" from hosted_bookings v
                  where v.org_id = ?1 and (?2 is null or v.agent_id = ?2) and (not ?3 or v.of_deleted)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use askama::Template;
-use kalends_bookings::REASON_MAX;
+use kalends_bookings::{BOOKINGS_COUNTED_MAX, REASON_MAX};
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     english::in_english,
     field::{Area, Choice, Field, Select},
     link::with,
+    numbers::grouped,
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
@@ -21,6 +22,8 @@ use crate::{
 pub const BOOKING_FILTER_FIELDS: [&str; 2] = ["status", "from"];
 /// The fields of the form that filters the bookings of all pages.
 pub const ALL_BOOKINGS_FILTER_FIELDS: [&str; 3] = ["page", "status", "time"];
+/// Stands for all deleted pages among the pages to choose from.
+pub const DELETED_PAGES: &str = "deleted";
 /// The fields of the form that cancels a booking.
 pub const CANCELLATION_FIELDS: [&str; 1] = ["reason"];
 
@@ -28,6 +31,13 @@ const STATUSES: [Choice<'static>; 3] = [
     Choice { value: "", title: "All" },
     Choice { value: "confirmed", title: "Confirmed" },
     Choice { value: "cancelled", title: "Cancelled" },
+];
+
+/// The choice in the list of all pages, whose bookings to come are those that take place.
+const STATUSES_OF_ALL: [Choice<'static>; 3] = [
+    Choice { value: "", title: "Confirmed" },
+    Choice { value: "cancelled", title: "Cancelled" },
+    Choice { value: "all", title: "All" },
 ];
 
 const TIMES: [Choice<'static>; 3] = [
@@ -128,14 +138,14 @@ pub struct PageBookings<'a> {
 }
 
 /// The choice of a status.
-fn statuses<'a>(chosen: &'a str, problems: &'a Problems) -> Select<'a> {
+fn statuses<'a>(options: &'a [Choice<'a>], chosen: &'a str, problems: &'a Problems) -> Select<'a> {
     let (name, label) = ("status", "Status");
-    Select { name, label, options: &STATUSES, chosen, problem: problems.of(name) }
+    Select { name, label, options, chosen, problem: problems.of(name) }
 }
 
 impl PageBookings<'_> {
     fn statuses(&self) -> Select<'_> {
-        statuses(self.status, self.problems)
+        statuses(&STATUSES, self.status, self.problems)
     }
 
     fn first_day(&self) -> Field<'_> {
@@ -162,7 +172,7 @@ pub struct AllBookings<'a> {
     pub pages: &'a [Choice<'a>],
     /// The page by which it is filtered; empty for all of them.
     pub page: &'a str,
-    /// The status by which it is filtered, as the API names it; empty for all of them.
+    /// The status by which it is filtered: `cancelled` or `all`; empty for the confirmed ones.
     pub status: &'a str,
     /// The time by which it is filtered: `past` or `all`; empty for the bookings to come.
     pub time: &'a str,
@@ -181,7 +191,7 @@ impl AllBookings<'_> {
     }
 
     fn statuses(&self) -> Select<'_> {
-        statuses(self.status, self.problems)
+        statuses(&STATUSES_OF_ALL, self.status, self.problems)
     }
 
     fn times(&self) -> Select<'_> {
@@ -191,6 +201,50 @@ impl AllBookings<'_> {
 
     fn is_filtered(&self) -> bool {
         [self.page, self.status, self.time].iter().any(|text| !text.is_empty())
+    }
+
+    fn title(&self) -> String {
+        match self.page {
+            "" => "Bookings of all pages".to_owned(),
+            DELETED_PAGES => "Bookings of deleted pages".to_owned(),
+            page => match self.pages.iter().find(|choice| choice.value == page) {
+                Some(choice) => format!("Bookings: {}", choice.title),
+                None => "Bookings".to_owned(),
+            },
+        }
+    }
+
+    fn lead(&self) -> String {
+        let of = match self.page {
+            "" => {
+                "The bookings of all booking pages, also of deleted ones, but not of pages whose calendar is deleted. "
+            }
+            DELETED_PAGES => "Not of pages whose calendar is deleted. ",
+            _ => "",
+        };
+        let first = if self.time.is_empty() { "The next one is first." } else { "The latest one is first." };
+        format!("{of}{first}")
+    }
+
+    /// Whether there are more bookings than are counted.
+    fn has_uncounted(&self) -> bool {
+        self.paging.total > u64::from(BOOKINGS_COUNTED_MAX)
+    }
+
+    fn found(&self) -> String {
+        if self.has_uncounted() {
+            return format!("More than {} found", grouped(BOOKINGS_COUNTED_MAX.into()));
+        }
+        format!("{} found", grouped(self.paging.total))
+    }
+
+    fn range(&self) -> String {
+        if !self.has_uncounted() || self.bookings.is_empty() {
+            return self.paging.range();
+        }
+        let before = u64::from(self.paging.page.offset);
+        let last = before.saturating_add(self.bookings.len() as u64);
+        format!("{}–{last} of more than {}", before + 1, grouped(BOOKINGS_COUNTED_MAX.into()))
     }
 }
 

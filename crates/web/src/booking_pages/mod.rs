@@ -9,7 +9,7 @@ mod questions;
 
 pub use bookings::{
     ALL_BOOKINGS_FILTER_FIELDS, AllBookings, BOOKING_FILTER_FIELDS, BookingShown, CANCELLATION_FIELDS,
-    CancelBookingForm, PageBookings,
+    CancelBookingForm, DELETED_PAGES, PageBookings,
 };
 pub use fields::{BOOKING_PAGE_TEXTS, BookingPageGiven, OPENING_HOURS, OpeningHours};
 pub use forms::{BookingPageForm, EditedBookingPage, NoPreview};

@@ -3,13 +3,10 @@
 use kalends_bookings::{BookingFilter, BookingsOf};
 use kalends_kernel::{BookingPageId, FieldError, FieldErrors, Page};
 use kalends_time::{CivilDate, Timestamp, Zone};
-use kalends_web::{Done, date_in_range};
+use kalends_web::{DELETED_PAGES, Done, date_in_range};
 use serde::Deserialize;
 
 use crate::pages::Fields;
-
-/// Stands for all deleted pages among the pages to choose from.
-pub(super) const DELETED_PAGES: &str = "deleted";
 
 /// The filter of a list of bookings, and the page of the list. The list of one booking page has `from`, that of all pages
 /// has `page` and `time`.
@@ -18,7 +15,8 @@ pub(super) const DELETED_PAGES: &str = "deleted";
 pub(super) struct Filtered {
     /// The booking page; empty for all of them.
     pub(super) page: String,
-    /// The status, as the API names it; empty for all of them.
+    /// The status, as the API names it. Empty for all of them in the list of one page. In that of all pages, empty for
+    /// confirmed ones, and `all` for all of them.
     pub(super) status: String,
     /// `past` or `all`; empty for the bookings to come.
     pub(super) time: String,
@@ -77,18 +75,19 @@ impl Filtered {
         }
     }
 
-    /// The pages and the bookings that are asked for, of all pages. `pages` are the identifiers of the pages to choose from.
+    /// The pages and the bookings that are asked for, of all pages. Without a status, they are those that nobody cancelled.
     ///
     /// # Errors
     /// As [`Self::of_page`].
-    pub(super) fn of_pages(
-        &self,
-        pages: &[String],
-        now: Timestamp,
-    ) -> Result<(BookingsOf, BookingFilter), FieldErrors> {
+    pub(super) fn of_pages(&self, now: Timestamp) -> Result<(BookingsOf, BookingFilter), FieldErrors> {
         let mut errors = FieldErrors::default();
-        let of = errors.take(self.pages(pages));
-        let cancelled = errors.take(self.cancelled());
+        let of = errors.take(self.pages());
+        let cancelled = errors.take(match self.status.as_str() {
+            "" => Ok(Some(false)),
+            "all" => Ok(None),
+            "cancelled" => Ok(Some(true)),
+            _ => Err(no_choice("status")),
+        });
         let times = errors.take(match self.time.as_str() {
             "" => Ok((Some(now), None)),
             "past" => Ok((None, Some(now))),
@@ -103,15 +102,14 @@ impl Filtered {
         }
     }
 
-    fn pages(&self, pages: &[String]) -> Result<BookingsOf, FieldError> {
+    fn pages(&self) -> Result<BookingsOf, FieldError> {
         match self.page.as_str() {
             "" => Ok(BookingsOf::default()),
             DELETED_PAGES => Ok(BookingsOf { only_deleted: true, ..BookingsOf::default() }),
-            id if pages.iter().any(|page| page == id) => {
+            id => {
                 let page: BookingPageId = id.parse().map_err(|_| no_choice("page"))?;
                 Ok(BookingsOf { page: Some(page), ..BookingsOf::default() })
             }
-            _ => Err(no_choice("page")),
         }
     }
 
