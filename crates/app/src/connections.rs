@@ -2,12 +2,22 @@
 
 use std::sync::Arc;
 
-use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
+use kalends_bridge::{
+    Change, Connection, ConnectionPatch, ConnectionStatus, ListedConnection, UnreadableConnection,
+};
 use kalends_kernel::{ConnectionId, Listed, Page, StoreError};
 use kalends_time::Timestamp;
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, console::human};
+
+/// A connection as an entry of a list.
+pub(crate) fn entry(listed: &ListedConnection, now: Timestamp) -> wire::CalendarConnection {
+    if let Err(UnreadableConnection { id, cause, .. }) = listed {
+        tracing::error!(connection = %id, %cause, "a connection cannot be read");
+    }
+    wire::CalendarConnection::listed(listed, now)
+}
 
 impl App {
     /// The caller's connections in the organization, the oldest first.
@@ -21,7 +31,7 @@ impl App {
     ) -> Result<Listed<wire::CalendarConnection>, Refusal> {
         let ((_, user), now) = (human(actor)?, self.now());
         let listed = self.parts.store.list_connections(actor.org(), Some(user), page).await?;
-        Ok(listed.map(|connection| wire::CalendarConnection::new(&connection, now)))
+        Ok(listed.map(|connection| entry(&connection, now)))
     }
 
     /// One connection.
@@ -29,7 +39,17 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`].
     pub async fn connection(&self, actor: &Actor, id: &str) -> Result<wire::CalendarConnection, Refusal> {
-        Ok(wire::CalendarConnection::new(&self.connection_of(actor, id).await?, self.now()))
+        match self.connection_of(actor, id).await {
+            Ok(connection) => Ok(wire::CalendarConnection::new(&connection, self.now())),
+            Err(Refusal::UnreadableConnection) => {
+                let ((_, user), now) = (human(actor)?, self.now());
+                let own = self.listed_connections(actor.org(), Some(user)).await?;
+                let mut shown = own.iter().map(|connection| entry(connection, now));
+                let found = shown.find(|connection| connection.id.to_string() == id);
+                found.ok_or_else(|| Refusal::missing(Missing::Connection, id))
+            }
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Renames a connection.
@@ -150,11 +170,25 @@ impl App {
     }
 
     /// A connection of the caller in the organization. Those of other members do not exist for the caller.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::UnreadableConnection`] if it cannot be opened.
     pub(crate) async fn connection_of(&self, actor: &Actor, id: &str) -> Result<Connection, Refusal> {
         let (_, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Connection, id);
         let connection: ConnectionId = id.parse().map_err(|_| missing())?;
-        let found = self.parts.store.find_connection(actor.org(), connection).await?;
+        let found = match self.parts.store.find_connection(actor.org(), connection).await {
+            Err(error @ StoreError::Corrupt(_)) => {
+                // The versions are of the caller's own connections.
+                let own = self.parts.store.connection_versions(actor.org(), Some(user)).await?;
+                if !own.iter().any(|(id, _)| *id == connection) {
+                    return Err(missing());
+                }
+                tracing::error!(error = &error as &dyn std::error::Error, %connection, "a connection cannot be read");
+                return Err(Refusal::UnreadableConnection);
+            }
+            found => found?,
+        };
         found.filter(|connection| connection.human == user).ok_or_else(missing)
     }
 }

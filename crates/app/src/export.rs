@@ -16,7 +16,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
-use crate::{Actor, App, Missing, Refusal, answered::json, console::human};
+use crate::{Actor, App, Missing, Refusal, answered::json, connections::entry, console::human};
 
 /// How many rows one read returns.
 const ROWS: u32 = 200;
@@ -238,9 +238,12 @@ impl App {
     /// The user's connections with their calendars, without their tokens. Those of other members are private.
     async fn write_connections(&self, org: OrgId, human: UserId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("calendar_connections");
-        for connection in self.all_connections(org, Some(human)).await? {
-            let external_calendars = self.shown_calendars(&connection, at).await?;
-            let connection = wire::CalendarConnection::new(&connection, at);
+        for connection in self.listed_connections(org, Some(human)).await? {
+            let external_calendars = match &connection {
+                Ok(connection) => self.shown_calendars(connection, at).await?,
+                Err(_) => Vec::new(),
+            };
+            let connection = entry(&connection, at);
             to.entry(&wire::ExportedConnection { connection, external_calendars }).await?;
         }
         to.end_list();

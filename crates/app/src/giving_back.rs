@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
 use kalends_accounts::oauth::Provider;
-use kalends_bridge::{Connection, TheirCalendar, Tokens};
+use kalends_bridge::{Connection, ListedConnection, TheirCalendar, Tokens};
 use kalends_kernel::{ConnectionId, LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
 use tracing::Instrument as _;
 
@@ -76,12 +76,22 @@ impl App {
         Ok(consents)
     }
 
-    /// Every connection of an organization, or only those of one user.
+    /// Every connection of an organization that can be read, or only those of one user. One whose tokens cannot be opened
+    /// relies on no consent.
     pub(crate) async fn all_connections(
         &self,
         org: OrgId,
         human: Option<UserId>,
     ) -> Result<Vec<Connection>, StoreError> {
+        Ok(self.listed_connections(org, human).await?.into_iter().filter_map(Result::ok).collect())
+    }
+
+    /// Every connection of an organization, or only those of one user, with those that cannot be read.
+    pub(crate) async fn listed_connections(
+        &self,
+        org: OrgId,
+        human: Option<UserId>,
+    ) -> Result<Vec<ListedConnection>, StoreError> {
         let mut connections = Vec::new();
         let mut page = Page { limit: LIMIT_MAX, offset: 0 };
         loop {

@@ -97,17 +97,18 @@ impl App {
         if let Some(unknown) = sources.iter().find(|source| !known.iter().any(|(known, _)| known == *source)) {
             return Err(missing(&unknown.to_string()));
         }
-        let (_, user) = human(actor)?;
         let of: BTreeSet<ConnectionId> = known.iter().map(|(_, connection)| *connection).collect();
         let mut connections = Vec::with_capacity(of.len());
         for id in of {
-            // A connection that is deleted in the meantime takes its calendars along, and the grant is then stale.
-            let Some(connection) = self.parts.store.find_connection(actor.org(), id).await? else { continue };
-            if connection.human != user {
-                let theirs = known.iter().find(|(_, of)| *of == id);
-                return Err(missing(&theirs.map_or_else(String::new, |(source, _)| source.to_string())));
+            match self.connection_of(actor, &id.to_string()).await {
+                Ok(connection) => connections.push(connection),
+                // It is another member's, or was deleted in the meantime, with its calendars.
+                Err(Refusal::NotFound { .. }) => {
+                    let theirs = known.iter().find(|(_, of)| *of == id);
+                    return Err(missing(&theirs.map_or_else(String::new, |(source, _)| source.to_string())));
+                }
+                Err(refusal) => return Err(refusal),
             }
-            connections.push(connection);
         }
         Ok((sources, connections))
     }

@@ -340,6 +340,9 @@ pub enum Refusal {
     /// A connection with this status is not refreshed.
     #[error("the connection is not refreshed while its status is {status}; {remedy}", status = .0.as_str(), remedy = remedy(*.0))]
     NotRefreshed(ConnectionStatus),
+    /// What is stored about the connection cannot be read, so it can only be deleted.
+    #[error("{}", kalends_bridge::UNREADABLE_CONNECTION)]
+    UnreadableConnection,
     /// The delivery is being sent.
     #[error(transparent)]
     BeingSent(#[from] kalends_notifications::BeingSent),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_accounts::oauth::Provider;
-use kalends_kernel::{ConnectionId, Entropy, OrgId, UserId, Version};
+use kalends_kernel::{ConnectionId, CorruptRow, Entropy, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,10 @@ use crate::refresh::RefreshState;
 
 /// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
+
+/// What the user can do about a connection that cannot be read.
+pub const UNREADABLE_CONNECTION: &str =
+    "what is stored about this connection cannot be read; delete the connection, and connect the account again";
 
 /// The OAuth tokens of an account, which allow what the user consented to. Sealed at rest, and deleted with the
 /// connection.
@@ -120,6 +124,26 @@ pub struct Connection {
     pub created_at: Timestamp,
     /// When it was last changed, not counting refreshes.
     pub updated_at: Timestamp,
+}
+
+/// A connection in a list. One that cannot be read is still listed, so that its user sees it and can delete it.
+pub type ListedConnection = Result<Connection, UnreadableConnection>;
+
+/// What is known of a connection whose sealed columns cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableConnection {
+    /// The identifier.
+    pub id: ConnectionId,
+    /// The provider of the account.
+    pub provider: Provider,
+    /// When the last successful or partial refresh ended.
+    pub refreshed_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed, not counting refreshes.
+    pub updated_at: Timestamp,
+    /// What cannot be read, for the operator.
+    pub cause: CorruptRow,
 }
 
 /// A change that a user makes to a connection.

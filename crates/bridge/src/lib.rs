@@ -48,7 +48,10 @@ mod refresh;
 
 pub use attempt::{ConnectAttempt, Purpose, Scopes};
 pub use change::{Change, Fence, RefreshClaim};
-pub use connection::{Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, Tokens, TokensError};
+pub use connection::{
+    Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, ListedConnection, Tokens, TokensError,
+    UNREADABLE_CONNECTION, UnreadableConnection,
+};
 pub use external::{
     CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
     TheirCalendar, listing,

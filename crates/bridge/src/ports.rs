@@ -8,7 +8,7 @@ use kalends_kernel::{
 };
 use kalends_time::Timestamp;
 
-use crate::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, RefreshClaim};
+use crate::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, ListedConnection, RefreshClaim};
 
 /// Reads connection links.
 #[async_trait]
@@ -55,13 +55,14 @@ pub trait Connections: Send + Sync {
     /// The connection with that id.
     async fn find_connection(&self, org: OrgId, connection: ConnectionId) -> Result<Option<Connection>, StoreError>;
 
-    /// The organization's connections, or only those of one user, by creation and then identifier.
+    /// The organization's connections, or only those of one user, by creation and then identifier. Those whose sealed
+    /// columns cannot be opened are among them.
     async fn list_connections(
         &self,
         org: OrgId,
         human: Option<UserId>,
         page: Page,
-    ) -> Result<Listed<Connection>, StoreError>;
+    ) -> Result<Listed<ListedConnection>, StoreError>;
 
     /// The organization's connections, or only those of one user, by identifier, with their versions. Nothing sealed is
     /// opened, so a connection that cannot be opened is among them, and can be deleted.

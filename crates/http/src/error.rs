@@ -203,6 +203,7 @@ impl ApiError {
                 | Refusal::Link(_)
                 | Refusal::NotPublished(_)
                 | Refusal::NotRefreshed(_)
+                | Refusal::UnreadableConnection
                 | Refusal::BeingSent(_)
                 | Refusal::WebhookInactive
                 | Refusal::StillRunning
@@ -559,6 +560,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 ConnectionStatus::Active | ConnectionStatus::Error => ErrorCode::Contended,
             },
         ),
+        Refusal::UnreadableConnection => coded(ErrorType::Conflict, ErrorCode::ReauthorizationRequired),
         Refusal::BeingSent(_) => coded(ErrorType::Conflict, ErrorCode::DeliveryInFlight),
         Refusal::WebhookInactive => coded(ErrorType::Conflict, ErrorCode::WebhookInactive),
         Refusal::Undelivered => coded(ErrorType::InternalError, ErrorCode::MailUnavailable),

@@ -4,7 +4,10 @@ use kalends_accounts::oauth::Provider;
 use kalends_app::ports::FieldCipher;
 use kalends_availability::BusySet;
 use kalends_bridge::HumanBusy;
-use kalends_bridge::{Confidential, Connection, ExternalCalendar, Reading, RefreshState, TheirCalendar, Tokens};
+use kalends_bridge::{
+    Confidential, Connection, ExternalCalendar, ListedConnection, Reading, RefreshState, TheirCalendar, Tokens,
+    UnreadableConnection,
+};
 use kalends_kernel::HumanSource;
 use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
 use kalends_time::{Span, Timestamp};
@@ -58,6 +61,22 @@ impl<K: Key> ConnectionRow<K> {
             created_at: Timestamp::from_micros(self.created_at),
             updated_at: Timestamp::from_micros(self.updated_at),
         })
+    }
+
+    /// The connection, or what an entry of a list shows of one that is corrupt. The error names the column if even that
+    /// is corrupt.
+    pub fn listed(self, cipher: &dyn FieldCipher) -> Result<ListedConnection, StoreError> {
+        let id = ConnectionId::from_uuid(row_id("calendar_connections", "id", &self.id)?);
+        let row = Located { table: "calendar_connections", id: &id };
+        let provider = row.named("provider", &self.provider, Provider::of_calendars)?;
+        let refreshed_at = self.refreshed_at.map(Timestamp::from_micros);
+        let [created_at, updated_at] = [self.created_at, self.updated_at].map(Timestamp::from_micros);
+        match self.open(cipher) {
+            Err(StoreError::Corrupt(cause)) => {
+                Ok(Err(UnreadableConnection { id, provider, refreshed_at, created_at, updated_at, cause }))
+            }
+            opened => opened.map(Ok),
+        }
     }
 }
 

@@ -38,7 +38,8 @@ pub struct CalendarConnection {
     ///
     /// - `active`: busy times are read regularly
     /// - `error`: the last refresh failed or was incomplete, and will be repeated
-    /// - `reauthorization_required`: the provider no longer grants access
+    /// - `reauthorization_required`: the provider no longer grants access, or the stored access cannot be read;
+    ///   `last_error` says which
     /// - `paused`: busy times are not read
     #[schema(value_type = ConnectionStatusName)]
     pub status: &'static str,

@@ -76,8 +76,8 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     for connection in &connections {
         match app.external_calendars(caller, &connection.id.to_string()).await {
             Ok(listed) => names.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.name))),
-            // It was disconnected a moment ago.
-            Err(Refusal::NotFound { .. }) => {}
+            // It was disconnected a moment ago, or can only be disconnected.
+            Err(Refusal::NotFound { .. } | Refusal::UnreadableConnection) => {}
             Err(refusal) => return Err(refusal.into()),
         }
     }

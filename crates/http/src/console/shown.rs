@@ -101,6 +101,9 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         }
         Refusal::Member(MemberError::AlreadyMember) => "This person is a member already.",
         Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
+        Refusal::UnreadableConnection => {
+            "What is stored about this account cannot be read. Disconnect it, and connect it again."
+        }
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
-use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
+use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, ListedConnection, RefreshClaim};
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
     Version,
@@ -92,7 +92,7 @@ impl Connections for PostgresStore {
         org: OrgId,
         human: Option<UserId>,
         page: Page,
-    ) -> Result<Listed<Connection>, StoreError> {
+    ) -> Result<Listed<ListedConnection>, StoreError> {
         // There are few connections, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
@@ -108,7 +108,7 @@ impl Connections for PostgresStore {
         let counted = records.first().map(|record| record.total);
         let opened = records.into_iter().map(|record| {
             let row = connection_row!(record);
-            row.open(&*self.cipher)
+            row.listed(&*self.cipher)
         });
         let data = opened.collect::<Result<_, _>>()?;
         let total = sqlx::query_scalar!(

@@ -100,12 +100,16 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
         located(store.find_connection(org, connection.id).await, "calendar_connections", column, &connection.id);
         let versions = store.connection_versions(org, None).await.unwrap();
         assert!(versions.contains(&(connection.id, connection.version)), "it can still be deleted");
-        located(
-            store.list_connections(org, None, Page::default()).await,
-            "calendar_connections",
-            column,
-            &connection.id,
-        );
+        let listed = store.list_connections(org, None, Page::default()).await;
+        if column == "provider" {
+            located(listed, "calendar_connections", column, &connection.id);
+            continue;
+        }
+        let unreadable = listed.unwrap().data.remove(0).unwrap_err();
+        let cause = (unreadable.cause.table, unreadable.cause.column, unreadable.cause.id.as_str());
+        assert_eq!(cause, ("calendar_connections", column, &*connection.id.to_string()));
+        let known = (unreadable.id, unreadable.provider, unreadable.created_at);
+        assert_eq!(known, (connection.id, connection.provider, connection.created_at));
     }
     // The corrupt row does not keep others from being refreshed.
     let (sound, _) = connected(make, org);

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bridge::{
-    Connection, Fence, RefreshClaim,
+    Connection, Fence, ListedConnection, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
 use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, UserId, Version};
@@ -41,7 +41,7 @@ impl Connections for SqliteStore {
         org: OrgId,
         human: Option<UserId>,
         page: Page,
-    ) -> Result<Listed<Connection>, StoreError> {
+    ) -> Result<Listed<ListedConnection>, StoreError> {
         let (org_id, human) = (org.uuid(), human.map(UserId::uuid));
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
@@ -70,7 +70,7 @@ impl Connections for SqliteStore {
                 .map(count)
                 .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.listed(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await

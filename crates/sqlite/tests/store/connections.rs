@@ -12,7 +12,7 @@ use kalends_bridge::{
     ports::{ConnectionLinks as _, Connections as _, Grants as _},
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::UserId;
+use kalends_kernel::{Page, UserId};
 use kalends_sqlite::SqliteStore;
 use kalends_time::{SignedDuration, Span};
 use sqlx::{AssertSqlSafe, SqliteConnection};
@@ -108,6 +108,13 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
                 let connection = bridged.connection.id;
                 let versions = store.connection_versions(org, None).await.unwrap();
                 assert!(versions.contains(&(connection, bridged.connection.version)), "it can still be deleted");
+                if column != "provider" {
+                    let listed = store.list_connections(org, None, Page::default()).await.unwrap();
+                    let unreadable = listed.data.into_iter().next().unwrap().unwrap_err();
+                    let known = (unreadable.id, unreadable.provider, unreadable.created_at, unreadable.cause.column);
+                    let made = &bridged.connection;
+                    assert_eq!(known, (made.id, made.provider, made.created_at, column));
+                }
                 (place(store.find_connection(org, connection).await), connection.to_string())
             }
             "external_calendars" => {

@@ -38,6 +38,25 @@ impl CalendarConnection {
             updated_at: connection.updated_at,
         }
     }
+
+    /// Builds the entry of a list as it is at `now`. The user can replace a connection that cannot be read, but not fix
+    /// it.
+    pub fn listed(listed: &domain::ListedConnection, now: Timestamp) -> Self {
+        match listed {
+            Ok(connection) => Self::new(connection, now),
+            Err(unreadable) => Self {
+                id: unreadable.id,
+                provider: unreadable.provider.as_str(),
+                label: None,
+                status: domain::ConnectionStatus::ReauthorizationRequired.as_str(),
+                last_refreshed_at: unreadable.refreshed_at,
+                data: worth(unreadable.refreshed_at, now),
+                last_error: Some(domain::UNREADABLE_CONNECTION.to_owned()),
+                created_at: unreadable.created_at,
+                updated_at: unreadable.updated_at,
+            },
+        }
+    }
 }
 
 impl UpdateConnection {

@@ -72,7 +72,7 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
     let foreign = other.connected(&[]).await.0;
     for offset in 0..6 {
         let listed = scene.store.list_connections(scene.org, None, Page { limit: 2, offset }).await.unwrap();
-        let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
+        let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().map(Ok).collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
     assert_eq!(other.store.list_connections(other.org, None, LARGEST_PAGE).await.unwrap().total, 1);
@@ -87,6 +87,7 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
     let theirs: Vec<_> = made.into_iter().filter(|connection| connection.human == human).collect();
     let listed = scene.store.list_connections(scene.org, Some(human), LARGEST_PAGE).await.unwrap();
     assert_eq!(versions(&scene, Some(human)).await, of(&theirs));
+    let theirs: Vec<_> = theirs.into_iter().map(Ok).collect();
     assert_eq!((listed.total, listed.data), (theirs.len() as u64, theirs));
     let nobody = scene.store.list_connections(scene.org, Some(scene.make.user().id), LARGEST_PAGE).await.unwrap();
     assert_eq!((nobody.total, nobody.data), (0, vec![]));

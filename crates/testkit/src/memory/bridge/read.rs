@@ -7,7 +7,7 @@ use kalends_accounts::TokenHash;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_bridge::HumanBusy;
 use kalends_bridge::{
-    ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, RefreshClaim,
+    ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, ListedConnection, RefreshClaim,
     ports::{ConnectAttempts, ConnectionLinks, Connections, Grants, KnownCalendar},
 };
 use kalends_calendars::{
@@ -90,14 +90,14 @@ impl Connections for MemoryStore {
         org: OrgId,
         human: Option<UserId>,
         page: Page,
-    ) -> Result<Listed<Connection>, StoreError> {
+    ) -> Result<Listed<ListedConnection>, StoreError> {
         let state = self.state();
         let of = state
             .connections
             .values()
             .map(|row| &row.connection)
             .filter(|connection| connection.org == org && human.is_none_or(|human| connection.human == human));
-        Ok(page_of(of, |connection| (connection.created_at, connection.id), page))
+        Ok(page_of(of, |connection| (connection.created_at, connection.id), page).map(Ok))
     }
 
     async fn connection_versions(
