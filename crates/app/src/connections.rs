@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use kalends_bridge::{
-    Change, Connection, ConnectionPatch, ConnectionStatus, ListedConnection, UnreadableConnection,
-};
+use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus, ListedConnection, UnreadableConnection};
 use kalends_kernel::{ConnectionId, Listed, Page, StoreError};
 use kalends_time::Timestamp;
 use kalends_wire as wire;

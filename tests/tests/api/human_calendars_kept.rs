@@ -13,8 +13,10 @@ use crate::{
     connecting::{ACCOUNT, CALENDARS, Connecting, TITLE, path_of},
     fixtures::event,
     holds::{hold_body, in_seconds},
+    members::member,
+    pages::Pages,
     secrecy::{holds, kept},
-    stored::{naming, tables},
+    stored::{execute, naming, tables},
 };
 
 const HOUR: i64 = 3_600;
@@ -324,4 +326,56 @@ async fn a_deleted_account_leaves_no_connection(#[case] database: Database) {
         assert!(began.elapsed() < Duration::from_secs(60), "{left:?} still name it");
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
+}
+
+/// The user sees a connection whose tokens cannot be opened, and deletes it. Nobody can revoke its consent, but those of
+/// the user's other connections are revoked, also while it is there.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_connection_that_cannot_be_read_is_shown_and_deleted(#[case] database: Database) {
+    let mut it = Connecting::new(database).await;
+    let (bob, session) = member(&it.server, &it.console, "bob@example.com", "admin").await;
+    let owner = std::mem::replace(&mut it.console, session);
+    let broken = it.connect(&it.google, None).await;
+    assert_eq!(execute(&it.server, "update calendar_connections set tokens = 'plain'").await, 1);
+    it.google.account("first@planted.example", &[("first@planted.example", "First")]);
+    let first = it.connect(&it.google, None).await;
+    it.google.account("second@planted.example", &[("second@planted.example", "Second")]);
+    let second = it.connect(&it.google, None).await;
+
+    let listed = it.console.get("/v1/calendar-connections").await.expect(200);
+    let ids: Vec<_> = listed.data().iter().map(|one| text(&one["id"])).collect();
+    assert_eq!(ids, [&*broken, &*first, &*second]);
+    let shown = it.console.get(path_of(&broken)).await.expect(200);
+    assert_eq!(shown.at(""), listed.data()[0]);
+    assert_eq!((&shown["label"], &shown["status"]), (&Value::Null, &json!("reauthorization_required")));
+    let reason = text(&shown["last_error"]);
+    assert!(reason.contains("delete the connection, and connect the account again"), "{reason}");
+    for way in ["pause", "refresh", "reauthorize"] {
+        let refused = it.console.post(format!("{}/{way}", path_of(&broken))).await.refused(409, "conflict");
+        refused.code("reauthorization_required");
+    }
+    owner.get(path_of(&broken)).await.refused(404, "not_found");
+    let export = it.console.get("/v1/auth/export").await.expect(200);
+    assert!(ids.iter().all(|id| export.text().contains(id)), "{}", export.describe());
+
+    let tokens = it.google.refresh_tokens("first@planted.example");
+    it.console.delete(path_of(&first)).await.expect(204);
+    assert_eq!(it.google.revoked(), tokens);
+
+    let mut pages = Pages::new(&it.server);
+    pages.sign_in(&bob.email).await;
+    let list = "/console/connections";
+    pages.send(&format!("/console/orgs/{}/switch", it.org.id), &[("next", list)]).await.leads_to(list);
+    pages.open(list).await.says(200, "what is stored about this connection cannot be read");
+    let path = format!("{list}/{broken}");
+    pages.open(&format!("{path}/calendars")).await.says(409, "Disconnect it, and connect it again.");
+    pages.open(&format!("{path}/disconnect")).await.says(200, "Everything stored about it will be deleted");
+    let gone = pages.send(&format!("{path}/disconnect"), &[("org", &*it.org.id)]).await;
+    gone.leads_to(&format!("{list}?done=disconnected"));
+    assert_eq!(it.google.revoked(), tokens, "nobody can read these tokens");
+
+    let left = it.google.refresh_tokens("second@planted.example");
+    owner.delete(format!("/v1/auth/members/{}", bob.user)).await.expect(204);
+    assert_eq!(it.google.revoked(), [tokens, left].concat());
 }
