@@ -105,10 +105,12 @@ impl Allowance {
         Self::new(Limited::PublicSignUps, &with_network(domain, from), None)
     }
 
-    /// The sign-ups of people from one network with addresses of one mail domain that are allowed even if others have used
-    /// up the domain's [`Self::sign_ups`]. So strangers cannot keep a person from signing up.
-    pub fn reserved_sign_ups(email: &Email, from: Option<IpAddr>) -> Self {
-        Self::new(Limited::ReservedSignUps, &with_network(email.domain(), from), None)
+    /// The sign-ups of people from one network with addresses of one mail domain that are allowed even if others have
+    /// used up the domain's [`Self::sign_ups`]. So strangers cannot keep a person from signing up. `None` at a public
+    /// provider, whose sign-ups are counted by network already.
+    pub fn reserved_sign_ups(email: &Email, public: &PublicMailDomains, from: Option<IpAddr>) -> Option<Self> {
+        let domain = email.domain();
+        (!public.contains(domain)).then(|| Self::new(Limited::ReservedSignUps, &with_network(domain, from), None))
     }
 
     /// Exports of an organization.
@@ -236,12 +238,16 @@ mod tests {
         Allowance::sign_ups(&email, &PublicMailDomains::default(), from.map(|from| from.parse().unwrap()))
     }
 
+    fn reserved(email: &Email, from: IpAddr) -> Option<Allowance> {
+        Allowance::reserved_sign_ups(email, &PublicMailDomains::default(), Some(from))
+    }
+
     fn all() -> [Allowance; 14] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
             sign_ups("ada@gmail.com", Some("203.0.113.7")),
-            Allowance::reserved_sign_ups(&ada, Some(NEAR)),
+            reserved(&ada, NEAR).unwrap(),
             Allowance::exports(org()),
             Allowance::audit_files(org()),
             Allowance::feedback(org()),
@@ -391,9 +397,12 @@ mod tests {
     #[test]
     fn a_stranger_uses_nothing_that_is_kept_for_another_network() {
         let [ada, bob] = ["ada@example.com", "bob@example.com"].map(|text| Email::parse("email", text).unwrap());
-        let reserved = Allowance::reserved_sign_ups(&ada, Some(NEAR));
-        assert_eq!(reserved, Allowance::reserved_sign_ups(&bob, Some(NEAR)), "one domain");
-        assert_ne!(reserved, Allowance::reserved_sign_ups(&ada, Some(FAR)));
+        let near = reserved(&ada, NEAR);
+        assert_eq!(near.map(|allowance| allowance.limited), Some(Limited::ReservedSignUps));
+        assert_eq!(near, reserved(&bob, NEAR), "one domain");
+        assert_ne!(near, reserved(&ada, FAR));
+        let public = Email::parse("email", "ada@gmail.com").unwrap();
+        assert_eq!(reserved(&public, NEAR), None, "its network is counted already");
     }
 
     #[test]

@@ -17,10 +17,14 @@ impl App {
     /// [`Refusal::TooMany`] if too many signed up with addresses of the mail domain, and the sign-ups that are reserved for
     /// the person's network are used up too.
     pub(crate) async fn allow_person(&self, email: &Email, request: &Request) -> Result<(), Refusal> {
-        let is_reserved = match self.allow(&Allowance::reserved_sign_ups(email, request.ip)).await {
-            Ok(()) => true,
-            Err(Refusal::TooMany { .. }) => false,
-            Err(refusal) => return Err(refusal),
+        let public = &self.parts.settings.public_mail_domains;
+        let is_reserved = match Allowance::reserved_sign_ups(email, public, request.ip) {
+            Some(reserved) => match self.allow(&reserved).await {
+                Ok(()) => true,
+                Err(Refusal::TooMany { .. }) => false,
+                Err(refusal) => return Err(refusal),
+            },
+            None => false,
         };
         match self.allow(&self.sign_ups(email, request)).await {
             Err(Refusal::TooMany { .. }) if is_reserved => Ok(()),

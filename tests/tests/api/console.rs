@@ -641,5 +641,11 @@ async fn one_network_cannot_lock_out_a_public_mail_provider(#[case] database: Da
         sign_up(10, domain, "203.0.113.99").await.refused(429, "rate_limit_error");
         let elsewhere = sign_up(11, domain, "198.51.100.1").await;
         assert_eq!(elsewhere.status, if public { 200 } else { 429 }, "{domain}");
+        // For people, two more are reserved in each network, unless the network is what is counted.
+        for (number, reserved) in [(12, 201), (13, 201), (14, 429)] {
+            let body = signing_up(&format!("human-{number}@{domain}"));
+            let person = anybody.post("/v1/auth/signup").header("x-forwarded-for", "203.0.113.99").json(body).await;
+            assert_eq!(person.status, if public { 429 } else { reserved }, "{domain}");
+        }
     }
 }

@@ -13,7 +13,8 @@ pub enum Limited {
     /// Sign-ups with addresses of one public mail provider ([`PublicMailDomains`](crate::PublicMailDomains)) from one
     /// network.
     PublicSignUps,
-    /// Sign-ups from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`] are used up.
+    /// Sign-ups of people from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`] are
+    /// used up. Those at a public provider have none.
     ReservedSignUps,
     /// Exports of an organization.
     Exports,
