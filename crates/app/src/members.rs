@@ -22,6 +22,7 @@ use crate::{
     console::human,
     giving_back::Consent,
     letters,
+    outgoing_letters::recipient_of,
 };
 
 /// What an invitation offers a user.
@@ -71,11 +72,17 @@ impl Team {
     }
 }
 
+/// The withdrawal of an invitation's email.
+fn withdrawn(invitation: &MemberInvitation, at: Timestamp) -> Withdrawn {
+    let recipient = recipient_of(&invitation.email);
+    Withdrawn { recipient, about: About::invitation(invitation.id), at }
+}
+
 /// Withdraws an invitation, with its email if that still waits.
 fn withdraw(invitation: &MemberInvitation, at: Timestamp, changes: &mut ChangeSet) {
     let (org, id) = (changes.org, invitation.id);
     changes.accounts.push(Change::RemoveInvitation { org, id });
-    changes.withdrawn.push(Withdrawn { about: About::invitation(id), at });
+    changes.withdrawn.push(withdrawn(invitation, at));
 }
 
 impl App {
@@ -129,8 +136,7 @@ impl App {
             let mail = letters::invites_member(&invitation, &organization, &Foreign::new(by.name.as_str()), page);
             // It replaces the invitation of the same address, whose link no longer works.
             let replaced = team.invitations.iter().filter(|earlier| earlier.email == *email);
-            let withdrawn = |earlier: &MemberInvitation| Withdrawn { about: About::invitation(earlier.id), at: now };
-            changes.withdrawn.extend(replaced.map(withdrawn));
+            changes.withdrawn.extend(replaced.map(|earlier| withdrawn(earlier, now)));
             self.write_letter(&mail, About::invitation(invitation.id), now, &mut changes);
             let answer = Answered::shows(&actor.request, wire::MemberInvitation::from(&invitation), None);
             let id = invitation.id.to_string();

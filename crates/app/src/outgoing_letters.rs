@@ -1,7 +1,7 @@
 //! Emails on behalf of an organization. They are stored with the change that causes them, and a worker sends them.
 //! Emails to people who did not ask for them are counted.
 
-use kalends_accounts::{Allowance, Taken};
+use kalends_accounts::{Allowance, Email, Taken};
 use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{
     About, ClaimedLetter, DropReason, Envelope, LETTER_RECORDS_KEPT, Letter, LetterEnd, LetterWork, RecordSearch,
@@ -11,6 +11,11 @@ use kalends_time::{SignedDuration, Timestamp};
 use kalends_wire::{self as wire, MailQuery};
 
 use crate::{Actor, App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
+
+/// The recipient of letters to that address, as the queue knows it.
+pub(crate) fn recipient_of(address: &Email) -> [u8; 32] {
+    Allowance::mail_to(address, 0).scope
+}
 
 impl App {
     /// Adds an email to `changes`, and one use of the organization's email allowance, unless the recipient agreed to such
@@ -33,7 +38,7 @@ impl App {
         Letter {
             id: LetterId::new(created_at, self.entropy()),
             org,
-            recipient: Allowance::mail_to(&mail.to, 0).scope,
+            recipient: recipient_of(&mail.to),
             about,
             content: json(mail),
             envelope: Some(envelope(mail)),

@@ -103,6 +103,8 @@ impl About {
 /// A change with which an organization takes back what its letters announce. Those that wait are not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Withdrawn {
+    /// The recipient of the letters, as in [`Letter::recipient`].
+    pub recipient: [u8; 32],
     /// What the letters are about. Its occurrence does not matter: letters about all of them are withdrawn.
     pub about: About,
     /// When it was taken back.

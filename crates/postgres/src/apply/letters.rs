@@ -14,12 +14,15 @@ use crate::error::ApplyError;
 /// Removes the letters that the change-sets withdraw, with one statement each.
 pub(crate) async fn withdraw(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for changes in batch.iter().map(SealedChangeSet::changes) {
-        for Withdrawn { about, at } in &changes.withdrawn {
+        for Withdrawn { recipient, about, at } in &changes.withdrawn {
             sqlx::query!(
-                "WITH gone AS (DELETE FROM letters WHERE org_id = $1 AND about = $2 RETURNING id)
-                 UPDATE letter_records r SET status = $3, next_attempt_at = NULL, ended_at = $4
+                "WITH gone AS (
+                     DELETE FROM letters WHERE org_id = $1 AND recipient = $2 AND about = $3 RETURNING id
+                 )
+                 UPDATE letter_records r SET status = $4, next_attempt_at = NULL, ended_at = $5
                  FROM gone WHERE r.org_id = $1 AND r.id = gone.id",
                 changes.org.uuid(),
+                recipient.as_slice(),
                 about.event.uuid(),
                 LetterStatus::Outdated.as_str(),
                 at.as_micros(),

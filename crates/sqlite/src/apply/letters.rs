@@ -17,23 +17,30 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
         }
     }
-    for Withdrawn { about, at } in &sealed.changes().withdrawn {
-        let (org_id, about, at) = (sealed.changes().org.uuid(), about.event.uuid(), at.as_micros());
-        let status = LetterStatus::Outdated.as_str();
-        // The records first, since they are found by the letters.
-        sqlx::query!(
-            "update letter_records set status = ?3, next_attempt_at = null, ended_at = ?4
-             where org_id = ?1 and id in (select id from letters where org_id = ?1 and about = ?2)",
+    for Withdrawn { recipient, about, at } in &sealed.changes().withdrawn {
+        let (org_id, recipient) = (sealed.changes().org.uuid(), recipient.as_slice());
+        let (about, at) = (about.event.uuid(), at.as_micros());
+        let gone = sqlx::query_scalar!(
+            r#"delete from letters where org_id = ?1 and recipient = ?2 and about = ?3 returning id as "id!""#,
             org_id,
-            about,
-            status,
-            at
+            recipient,
+            about
         )
-        .execute(&mut *connection)
+        .fetch_all(&mut *connection)
         .await?;
-        sqlx::query!("delete from letters where org_id = ?1 and about = ?2", org_id, about)
+        for id in gone {
+            let status = LetterStatus::Outdated.as_str();
+            sqlx::query!(
+                "update letter_records set status = ?3, next_attempt_at = null, ended_at = ?4
+                 where org_id = ?1 and id = ?2",
+                org_id,
+                id,
+                status,
+                at
+            )
             .execute(&mut *connection)
             .await?;
+        }
     }
     for LetterWrite { letter, content, envelope, due_at } in sealed.letters() {
         let (org_id, id, recipient) = (letter.org.uuid(), letter.id.uuid(), letter.recipient.as_slice());

@@ -165,6 +165,10 @@ async fn the_hot_reads_use_their_indexes() {
                 "c USING INDEX sqlite_autoindex_calendars_2 (feed_token=?)",
             ],
         ),
+        (
+            vec!["delete from letters", "recipient = ?2 and about = ?3"],
+            vec!["letters USING INDEX letters_of_recipient (org_id=? AND recipient=? AND about=?)"],
+        ),
         (vec!["(e.org_id, e.id) > (?1, ?2)"], vec!["e USING INDEX sqlite_autoindex_events_1 ((org_id,id)>(?,?))"]),
         (
             vec!["update or fail timers set again = 0"],

@@ -368,24 +368,26 @@ pub async fn records_of_superseded_letters_are_marked(store: &StoreUnderTest) {
 }
 
 /// A change that takes back what letters announce removes those that wait, also while they are in flight, and marks their
-/// records. Its own letters, and those about something else or of another organization, stay.
+/// records. Its own letters, and those about something else, to others or of another organization, stay.
 pub async fn withdrawn_letters_are_not_sent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
     let (gone, elsewhere, theirs) = (scene.written(1, 1).await, scene.written(1, 2).await, other.written(1, 1).await);
+    let another = scene.written(2, 1).await;
     let now = scene.make.tick();
     let in_flight = scene.claims(now, 9).await.into_iter().find(|claim| claim.letter.id == gone.id).expect("claimed");
     let (at, next) = (scene.make.tick(), scene.letter(1, 3));
-    let withdrawn = [gone.about, next.about].map(|about| Withdrawn { about, at });
+    let withdrawn = [&gone, &next].map(|letter| Withdrawn { recipient: letter.recipient, about: letter.about, at });
     scene.commit(ChangeSet { withdrawn: withdrawn.to_vec(), ..scene.writing(std::slice::from_ref(&next)) }).await;
     scene.ends(&in_flight, LetterEnd::PutOff(now)).await;
     let left = scene.claims(scene.make.tick() + LETTER_CLAIM_LASTS, 9).await;
     let left: BTreeSet<_> = left.into_iter().map(|claim| claim.letter.id).collect();
-    assert_eq!(left, BTreeSet::from([elsewhere.id, theirs.id, next.id]));
+    assert_eq!(left, BTreeSet::from([elsewhere.id, theirs.id, another.id, next.id]));
     let records = scene.records(None, None, 9).await;
     let seen: BTreeMap<_, _> = records.iter().map(|record| (record.id, record.status)).collect();
     let pending = LetterStatus::Pending;
-    let expected = [(gone.id, LetterStatus::Outdated), (elsewhere.id, pending), (next.id, pending)];
+    let outdated = (gone.id, LetterStatus::Outdated);
+    let expected = [outdated, (elsewhere.id, pending), (another.id, pending), (next.id, pending)];
     assert_eq!(seen, BTreeMap::from(expected));
     let record = records.iter().find(|record| record.id == gone.id).expect("its record stays");
     assert_eq!((record.next_attempt_at, record.ended_at), (None, Some(at)));

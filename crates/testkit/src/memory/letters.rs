@@ -152,7 +152,9 @@ impl State {
 
     /// Removes the letters about what was taken back.
     pub(super) fn withdraw_letters(&mut self, org: OrgId, withdrawn: Withdrawn) {
-        let is_gone = |letter: &Letter| letter.org == org && letter.about.event == withdrawn.about.event;
+        let is_gone = |letter: &Letter| {
+            (letter.org, letter.recipient, letter.about.event) == (org, withdrawn.recipient, withdrawn.about.event)
+        };
         let gone: Vec<_> = self.letters.extract_if(.., |_, row| is_gone(&row.letter)).map(|(key, _)| key).collect();
         for key in gone {
             self.change_record(key, |record| record.withdrawn(withdrawn.at));
