@@ -223,6 +223,12 @@ impl LetterRecord {
     pub fn withdrawn(self, at: Timestamp) -> Self {
         Self { status: LetterStatus::Outdated, next_attempt_at: None, ended_at: Some(at), ..self }
     }
+
+    /// The record after a worker sent a letter that no longer waited: it was withdrawn while it was being sent.
+    #[must_use]
+    pub fn sent_all_the_same(self, work: LetterWork) -> Self {
+        if self.status == LetterStatus::Outdated { self.after(work) } else { self }
+    }
 }
 
 /// A page of an organization's records, the newest letter first.

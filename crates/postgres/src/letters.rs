@@ -131,7 +131,28 @@ impl Letters for PostgresStore {
                  WHERE org_id = $1 AND id = $2 AND fence = $3 RETURNING id"
             ),
         };
-        recorded.map(drop).map_err(store_error)
+        let recorded = recorded.map_err(store_error)?;
+        if matches!(work.end, LetterEnd::Sent) && recorded.rows_affected() == 0 {
+            // It was withdrawn while it was being sent.
+            let sent = retried(|| {
+                sqlx::query!(
+                    "UPDATE letter_records SET
+                         status = $3, ended_at = $4, attempts = attempts + ($5::text IS NOT NULL)::int,
+                         envelope = coalesce($5, envelope)
+                     WHERE org_id = $1 AND id = $2 AND status = $6
+                         AND NOT EXISTS (SELECT 1 FROM letters WHERE org_id = $1 AND id = $2)",
+                    org.uuid(),
+                    letter.uuid(),
+                    status,
+                    ended,
+                    envelope.as_deref(),
+                    LetterStatus::Outdated.as_str(),
+                )
+                .execute(&self.connections)
+            });
+            sent.await.map_err(store_error)?;
+        }
+        Ok(())
     }
 
     async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError> {

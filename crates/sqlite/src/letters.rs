@@ -123,6 +123,23 @@ impl Letters for SqliteStore {
             .map_err(store_error)?;
             match work.end {
                 LetterEnd::Sent => {
+                    // It was withdrawn while it was being sent.
+                    let outdated = LetterStatus::Outdated.as_str();
+                    sqlx::query!(
+                        "update letter_records set status = ?3, ended_at = ?4,
+                            attempts = attempts + (?5 is not null), envelope = coalesce(?5, envelope)
+                         where org_id = ?1 and id = ?2 and status = ?6
+                            and not exists (select 1 from letters where org_id = ?1 and id = ?2)",
+                        org_id,
+                        id,
+                        status,
+                        ended,
+                        envelope,
+                        outdated
+                    )
+                    .execute(&mut *connection)
+                    .await
+                    .map_err(store_error)?;
                     let superseded = LetterStatus::Superseded.as_str();
                     sqlx::query!(
                         "update letter_records set status = ?4, next_attempt_at = null, ended_at = ?5

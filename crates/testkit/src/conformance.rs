@@ -149,6 +149,7 @@ macro_rules! conformance_cases {
                 records_follow_their_letters,
                 records_of_superseded_letters_are_marked,
                 withdrawn_letters_are_not_sent,
+                a_letter_withdrawn_while_it_was_sent_is_recorded_as_sent,
                 records_are_read_in_pages_and_removed_by_age,
                 failed_letters_are_read_across_organizations,
                 allowances_are_used_in_the_commit,

@@ -393,6 +393,28 @@ pub async fn withdrawn_letters_are_not_sent(store: &StoreUnderTest) {
     assert_eq!((record.next_attempt_at, record.ended_at), (None, Some(at)));
 }
 
+/// A letter that a worker sent although it was withdrawn in the meantime has a record that says so.
+pub async fn a_letter_withdrawn_while_it_was_sent_is_recorded_as_sent(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (gone, waiting) = (scene.written(1, 1).await, scene.written(1, 2).await);
+    let claims = scene.claims(scene.make.tick(), 9).await;
+    let at = scene.make.tick();
+    let withdrawn = Withdrawn { recipient: gone.recipient, about: gone.about, at };
+    scene.commit(ChangeSet { withdrawn: vec![withdrawn], ..scene.changes() }).await;
+    let sent = LetterWork { end: LetterEnd::Sent, attempt: gone.envelope.clone(), at: scene.make.tick() };
+    let claimed = claims.iter().find(|claim| claim.letter.id == gone.id).expect("claimed");
+    scene.works(claimed, &sent).await;
+    // A claim that no longer holds does not end the letter.
+    let lost =
+        ClaimedLetter { fence: Fence(9), ..claims.into_iter().find(|claim| claim.letter.id == waiting.id).unwrap() };
+    scene.works(&lost, &sent).await;
+    let records = scene.records(None, None, 9).await;
+    let seen: BTreeMap<_, _> =
+        records.iter().map(|record| (record.id, (record.status, record.attempts, record.ended_at))).collect();
+    let expected = [(gone.id, (LetterStatus::Sent, 1, Some(sent.at))), (waiting.id, (LetterStatus::Pending, 0, None))];
+    assert_eq!(seen, BTreeMap::from(expected));
+}
+
 /// Records are read page by page and by status, and removed by age.
 pub async fn records_are_read_in_pages_and_removed_by_age(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

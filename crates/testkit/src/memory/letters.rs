@@ -68,6 +68,9 @@ impl Letters for MemoryStore {
         work: &LetterWork,
     ) -> Result<(), StoreError> {
         self.write(|state| {
+            if matches!(work.end, LetterEnd::Sent) && !state.letters.contains_key(&(org, letter)) {
+                state.change_record((org, letter), |record| record.sent_all_the_same(work.clone()));
+            }
             let Some(row) = state.letters.get_mut(&(org, letter)).filter(|row| row.fence == fence.0) else { return };
             let mut superseded = Vec::new();
             match work.end {
