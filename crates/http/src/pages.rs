@@ -210,7 +210,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(app: &App) -> Router<S> {
     let home = Bytes::from(home.html());
     let pages = [
         (TERMS, terms.html()),
-        ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { wrong: None } }.html()),
+        ("/console/verify", Verification { action: PROOF, state: VerificationState::Asks { is_wrong: false } }.html()),
         ("/console/plans", Plans { plans: &plans, offers }.html()),
     ];
     let first = move |headers: HeaderMap| async move {

@@ -8,16 +8,16 @@ use crate::{english::in_english, field::CodeField, overview::OtherOrganization, 
 /// The page that takes the code from a connection link, which no browser sends.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "connect.html")]
-pub struct ConnectCode<'a> {
-    /// The code that was sent and cannot be one.
-    pub wrong: Option<&'a str>,
+pub struct ConnectCode {
+    /// Whether a code was sent that cannot be one.
+    pub is_wrong: bool,
     /// Whether the browser keeps the token of a link that was opened before.
     pub has_link: bool,
 }
 
-impl ConnectCode<'_> {
+impl ConnectCode {
     const fn code(&self) -> CodeField<'_> {
-        CodeField::of_connection_link(self.wrong, "This code is incomplete. Use the whole link that you received.")
+        CodeField::of_connection_link(self.is_wrong, "This code is incomplete. Use the whole link that you received.")
     }
 }
 
@@ -112,4 +112,4 @@ pub struct Declined<'a> {
     pub asker: &'a str,
 }
 
-in_english!(ConnectCode<'_>, Offer<'_>, UnknownLink<'_>, LinkOver<'_>, Declined<'_>);
+in_english!(ConnectCode, Offer<'_>, UnknownLink<'_>, LinkOver<'_>, Declined<'_>);

@@ -143,37 +143,35 @@ impl Area<'_> {
     }
 }
 
-/// The field for the code from a link. A script fills it in from the address of the page.
+/// The field for the code from a link. A script fills it in from the address of the page. A wrong code is not repeated:
+/// it may be the secret of something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodeField<'a> {
     /// The name. The element's identifier is always `code`.
     pub name: &'static str,
-    /// The code that was sent.
+    /// The code that was sent, if only something else of the form is wrong.
     pub value: &'a str,
-    /// What is wrong with it.
-    pub problem: Option<&'a str>,
+    /// What is wrong with the code that was sent.
+    pub problem: Option<&'static str>,
     /// The label.
     pub label: &'static str,
     /// Where to find the code.
     pub help: &'static str,
 }
 
-impl<'a> CodeField<'a> {
-    /// An empty field, or one with a code that does not work. The link was sent by email.
-    pub(crate) const fn new(name: &'static str, wrong: Option<&'a str>, problem: &'a str) -> Self {
+impl CodeField<'_> {
+    /// An empty field, with the problem if the code that was sent is wrong. The link was sent by email.
+    pub(crate) const fn new(name: &'static str, is_wrong: bool, problem: &'static str) -> Self {
         let (label, help) =
             ("Code from the email", "The part after # in the address from the email, or the whole address.");
-        match wrong {
-            Some(value) => Self { name, value, problem: Some(problem), label, help },
-            None => Self { name, value: "", problem: None, label, help },
-        }
+        Self { name, value: "", problem: if is_wrong { Some(problem) } else { None }, label, help }
     }
 
     /// The field for the code from a connection link, which an agent sends in any way.
-    pub(crate) const fn of_connection_link(wrong: Option<&'a str>, problem: &'a str) -> Self {
+    pub(crate) const fn of_connection_link(is_wrong: bool, problem: &'static str) -> Self {
         let (label, help) =
             ("Code from the link", "The part after # in the address that you received, or the whole address.");
-        Self { label, help, ..Self::new("token", wrong, problem) }
+        Self { label, help, ..Self::new("token", is_wrong, problem) }
     }
 }
 

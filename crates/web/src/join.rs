@@ -7,14 +7,14 @@ use crate::{english::in_english, field::CodeField};
 /// The page to which the link of an invitation leads. It takes the code from the link, which no browser sends.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "invited.html")]
-pub struct Invited<'a> {
-    /// The code that was sent and cannot be one.
-    pub wrong: Option<&'a str>,
+pub struct Invited {
+    /// Whether a code was sent that cannot be one.
+    pub is_wrong: bool,
 }
 
-impl Invited<'_> {
+impl Invited {
     const fn code(&self) -> CodeField<'_> {
-        CodeField::new("token", self.wrong, "This code is incomplete. Copy it from the email again.")
+        CodeField::new("token", self.is_wrong, "This code is incomplete. Copy it from the email again.")
     }
 }
 
@@ -81,4 +81,4 @@ pub(crate) fn with_article(role: &str) -> String {
     format!("{article} {role}")
 }
 
-in_english!(Invited<'_>, Join<'_>);
+in_english!(Invited, Join<'_>);

@@ -43,7 +43,7 @@ pub struct Forgotten<'a> {
 #[derive(Debug, Clone, Copy, Template, Default)]
 #[template(path = "reset.html")]
 pub struct Reset<'a> {
-    /// The code that was sent.
+    /// The code that was sent. It is shown only if it may work.
     pub code: &'a str,
     /// Whether the code does not work.
     pub wrong: bool,
@@ -55,8 +55,8 @@ pub struct Reset<'a> {
 
 impl Reset<'_> {
     fn code(&self) -> CodeField<'_> {
-        let problem = Some(WRONG).filter(|_| self.wrong);
-        CodeField { value: self.code, problem, ..CodeField::new("token", None, "") }
+        let value = if self.wrong { "" } else { self.code };
+        CodeField { value, ..CodeField::new("token", self.wrong, WRONG) }
     }
 
     fn fields(&self) -> [Field<'_>; 1] {

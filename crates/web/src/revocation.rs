@@ -33,8 +33,8 @@ const WRONG: &str = "This code does not belong to the claim. Copy it from the em
 
 impl Revocation<'_> {
     const fn code(&self) -> CodeField<'_> {
-        let wrong = if matches!(self.state, RevocationState::Asks { is_wrong: true }) { Some("") } else { None };
-        CodeField::new("revocation_token", wrong, WRONG)
+        let is_wrong = matches!(self.state, RevocationState::Asks { is_wrong: true });
+        CodeField::new("revocation_token", is_wrong, WRONG)
     }
 
     const fn title(&self) -> &'static str {

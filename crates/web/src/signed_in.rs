@@ -17,6 +17,6 @@ impl SignedIn<'_> {
     /// The field for the code from another link. If the browser keeps a link already, the page that takes codes leads to
     /// that link. Browsers keep the fragment of the address then, from which a script fills in this field.
     pub(crate) const fn code(&self) -> CodeField<'static> {
-        CodeField::of_connection_link(None, "")
+        CodeField::of_connection_link(false, "")
     }
 }

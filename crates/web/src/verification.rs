@@ -17,10 +17,10 @@ pub struct Verification<'a> {
 /// What the page of a proof shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerificationState<'a> {
-    /// The form. If a code was sent, it does not work.
+    /// The form.
     Asks {
-        /// The code that was sent.
-        wrong: Option<&'a str>,
+        /// Whether a code was sent that does not work.
+        is_wrong: bool,
     },
     /// What a code proves, and the form that proves it.
     Shows {
@@ -45,11 +45,7 @@ const WRONG: &str = "This code does not work: it is wrong, older than 24 hours, 
 
 impl Verification<'_> {
     const fn code(&self) -> CodeField<'_> {
-        let wrong = match self.state {
-            VerificationState::Asks { wrong } => wrong,
-            _ => None,
-        };
-        CodeField::new("token", wrong, WRONG)
+        CodeField::new("token", matches!(self.state, VerificationState::Asks { is_wrong: true }), WRONG)
     }
 
     const fn title(&self) -> &'static str {

@@ -302,7 +302,8 @@ async fn a_user_sets_a_password_by_forms(#[case] database: Database) {
         let seen = pages.send("/console/reset", &[("token", code), ("password", password)]).await;
         assert!(seen.status == status && seen.text.contains(says), "{code} {}", seen.text);
         assert!(!seen.text.contains("<script>alert") && !seen.text.contains(password));
-        assert!(status == 200 || seen.text.contains(&format!("value=\"{code}\"")) || [HOSTILE, ""].contains(&code));
+        // A wrong code may be the secret of something else, so only one that may work is kept.
+        assert_eq!(seen.text.contains(&format!("value=\"{code}\"")), password == "short" || code.is_empty(), "{code}");
     }
     assert_eq!(pages.open("/console").await.location, "/console/sign-in", "all sessions have ended");
     let entered = pages.send("/console/sign-in", &[("email", ADA), ("password", "a new password")]).await;

@@ -30,14 +30,14 @@ const TO_OFFER: (&str, &str) = (OFFER, "Back to the link");
 /// `GET /console/connect`. It is the same for everyone, so that the token of a new link never stays in the address.
 pub(super) async fn ask(headers: HeaderMap) -> Response {
     let has_link = opened_link(&headers).is_some();
-    page(StatusCode::OK, ConnectCode { wrong: None, has_link }.html())
+    page(StatusCode::OK, ConnectCode { is_wrong: false, has_link }.html())
 }
 
 /// `POST /console/connect`
 pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
     match keep_token(&app, KeptToken::ConnectionLink, request).await? {
-        Ok(cookie) => Ok(see_other(OFFER, Some(cookie))),
-        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, ConnectCode { wrong: Some(&typed), has_link: false }.html())),
+        Some(cookie) => Ok(see_other(OFFER, Some(cookie))),
+        None => Ok(page(StatusCode::BAD_REQUEST, ConnectCode { is_wrong: true, has_link: false }.html())),
     }
 }
 

@@ -71,8 +71,8 @@ impl<S: Sync> FromRequest<S> for Sent {
 
 /// A form that changes something in the organization of the session.
 ///
-/// Its page has the organization in the hidden field [`ORG`]. If the session has been switched to another one since, the
-/// form is refused: it would change something that its page did not show. The answer keeps what was typed.
+/// Its page has the organization in the hidden field [`ORG`]. If the session has been switched to another one since,
+/// the form is refused: it would change something that its page did not show. The answer keeps what was typed.
 pub(super) struct OwnForm {
     pub caller: Actor,
     pub fields: Fields,
@@ -154,24 +154,19 @@ fn cookie_lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok())
 }
 
-/// Returns the cookie that keeps the token in the form of a link's page; or what was typed, if that cannot be a token.
+/// Returns the cookie that keeps the token in the form of a link's page; `None` if what was typed cannot be a token.
 /// Nothing is looked up, so this is no operation.
 ///
 /// # Errors
 /// [`Refusal::CrossSite`], or those of [`read_body`].
-pub(super) async fn keep_token(
-    app: &App,
-    token: KeptToken,
-    request: Request,
-) -> Result<Result<String, String>, ApiError> {
+pub(super) async fn keep_token(app: &App, token: KeptToken, request: Request) -> Result<Option<String>, ApiError> {
     app.admit_entrant(provenance(request.headers()))?;
     let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
-    let typed = fields.get("token").trim();
-    Ok(cookies(app).keep(token, &mailed_code(typed)).ok_or_else(|| typed.to_owned()))
+    Ok(cookies(app).keep(token, &mailed_code(fields.get("token").trim())))
 }
 
-/// The same caller in another operation, which a page does in addition to its own. The key of a form belongs to the form's
-/// own effect, so it is left out.
+/// The same caller in another operation, which a page does in addition to its own. The key of a form belongs to the
+/// form's own effect, so it is left out.
 ///
 /// # Errors
 /// Those of [`Actor::enter`].
@@ -224,15 +219,15 @@ impl OwnForm {
 /// were typed over are changed, and a resource that has changed since keeps its other changes.
 pub(super) struct Again<'a> {
     fields: &'a Fields,
-    /// The version that was sent, so that the form does not replace a change that its sender has not seen. `None` if there
-    /// was one: the page then shows the current state, and says so.
+    /// The version that was sent, so that the form does not replace a change that its sender has not seen. `None` if
+    /// there was one: the page then shows the current state, and says so.
     version: Option<&'a str>,
     pub problems: Problems,
 }
 
 impl<'a> Again<'a> {
-    /// The form that was refused, and the refusal as an answer. `known` are the names of its fields; `changed` is said if
-    /// the resource has changed since the page was opened.
+    /// The form that was refused, and the refusal as an answer. `known` are the names of its fields; `changed` is said
+    /// if the resource has changed since the page was opened.
     ///
     /// # Errors
     /// As [`problems`].

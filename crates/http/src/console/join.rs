@@ -26,14 +26,14 @@ use crate::{
 
 /// `GET /console/invitations`
 pub(super) async fn ask() -> Response {
-    page(StatusCode::OK, Invited { wrong: None }.html())
+    page(StatusCode::OK, Invited { is_wrong: false }.html())
 }
 
 /// `POST /console/invitations`
 pub(super) async fn open(app: Service, request: Request) -> Result<Response, ApiError> {
     match keep_token(&app, KeptToken::Invitation, request).await? {
-        Ok(cookie) => Ok(see_other(JOIN, Some(cookie))),
-        Err(typed) => Ok(page(StatusCode::BAD_REQUEST, Invited { wrong: Some(&typed) }.html())),
+        Some(cookie) => Ok(see_other(JOIN, Some(cookie))),
+        None => Ok(page(StatusCode::BAD_REQUEST, Invited { is_wrong: true }.html())),
     }
 }
 

@@ -150,8 +150,8 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     };
     let provider = Href::new("/v1/consent?state=x&scope=y").unwrap();
     vec![
-        ("connect", ConnectCode { wrong: None, has_link: true }.html()),
-        ("connect, wrong", ConnectCode { wrong: Some(text), has_link: false }.html()),
+        ("connect", ConnectCode { is_wrong: false, has_link: true }.html()),
+        ("connect, wrong", ConnectCode { is_wrong: true, has_link: false }.html()),
         ("offer", offer.html()),
         (
             "offer, publishing",
@@ -401,8 +401,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("signed up", signed_up(Next::Home, Some(text)).html()),
         ("signed up, without mail", SignedUp { keeps_mail: true, ..signed_up(Next::Home, Some(text)) }.html()),
         ("signed up, joining", signed_up(Next::Join, None).html()),
-        ("verification", verification(VerificationState::Asks { wrong: None })),
-        ("verification, wrong", verification(VerificationState::Asks { wrong: Some(text) })),
+        ("verification", verification(VerificationState::Asks { is_wrong: false })),
+        ("verification, wrong", verification(VerificationState::Asks { is_wrong: true })),
         ("verification, shown", verification(VerificationState::Shows { code: text, email: text, organization: text })),
         ("verified", verification(VerificationState::Proved { email: text })),
         ("verification, taken", verification(VerificationState::Taken)),
@@ -423,8 +423,8 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("reset, wrong", Reset { code: text, wrong: true, ..Reset::default() }.html()),
         ("reset, short", Reset { code: text, wrong_password: Some(text), problem: Some(text), wrong: false }.html()),
         ("password set", PasswordSet.html()),
-        ("invited", Invited { wrong: None }.html()),
-        ("invited, wrong", Invited { wrong: Some(text) }.html()),
+        ("invited", Invited { is_wrong: false }.html()),
+        ("invited, wrong", Invited { is_wrong: true }.html()),
         ("join", join(JoinState::Invited { organization: text, role: "viewer", key: text })),
         ("join, refused", join(JoinState::Refused { reason: text, for_another: true })),
         ("join, used", join(JoinState::Refused { reason: text, for_another: false })),
