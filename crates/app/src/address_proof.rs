@@ -1,8 +1,8 @@
 //! Proof that users read mail at the address that they state, and the accounts that an address leads to.
 //!
 //! A user who signs up in the console states an address. If the server asks for a proof, the user does not hold the
-//! address until then: their organization stays in the sandbox, and others can state the same address. The first of them
-//! who proves it holds it.
+//! address until then: their organization stays in the sandbox, and others can state the same address. The first of
+//! them who proves it holds it.
 
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct OwnProof {
     pub email: Email,
     /// The name of the organization in which the user signs in.
     pub organization: String,
+    /// Whether it is proved already.
+    pub is_proved: bool,
 }
 
 /// How many accounts that state one address a sign-in tries. A password is checked for each, which is costly.
@@ -44,8 +46,8 @@ impl App {
         AddressStanding::of(proved, self.parts.settings.email_proof)
     }
 
-    /// The accounts that a sign-in with that address and a password can mean: the one that holds the address, or else the
-    /// newest of those that state it.
+    /// The accounts that a sign-in with that address and a password can mean: the one that holds the address, or else
+    /// the newest of those that state it.
     pub(crate) async fn accounts_of(&self, email: &Email) -> Result<Vec<User>, StoreError> {
         match self.parts.store.find_user_by_email(email).await? {
             Some(holder) => Ok(vec![holder]),
@@ -63,12 +65,12 @@ impl App {
         Ok(stating.pop().filter(|_| stating.is_empty()))
     }
 
-    /// The changes that write `after`, a user who was `before`, in the organization whose audit log records them. With the
-    /// first proof of the address, the organization that the user signed up leaves the sandbox.
+    /// The changes that write `after`, a user who was `before`, in the organization whose audit log records them. With
+    /// the first proof of the address, the organization that the user signed up leaves the sandbox.
     ///
     /// # Errors
-    /// [`Refusal::EmailTaken`] if `after` would hold an address that another user holds; [`Refusal::NotSignedIn`] if the
-    /// user belongs to no organization.
+    /// [`Refusal::EmailTaken`] if `after` would hold an address that another user holds; [`Refusal::NotSignedIn`] if
+    /// the user belongs to no organization.
     pub(crate) async fn changes_of(&self, before: &User, after: User) -> Result<ChangeSet, Refusal> {
         if after.holds_address
             && !before.holds_address
@@ -132,8 +134,8 @@ impl App {
         self.write_letter(&mail, About::address(user.id), now, changes);
     }
 
-    /// Proves the address of the user to whom the token was mailed. Once the address is proved, the token changes nothing
-    /// more, and gets the same answer.
+    /// Proves the address of the user to whom the token was mailed. Once the address is proved, the token changes
+    /// nothing more, and gets the same answer.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, voided or expired; [`Refusal::EmailTaken`] if another user has
@@ -172,7 +174,8 @@ impl App {
         }
         // If the organization has just been deleted, so was the user, or they belong to another one.
         let (organization, _) = self.opened_by(user.id, None).await?.ok_or_else(refused)?;
-        Ok(OwnProof { email: user.email, organization: organization.name.as_str().to_owned() })
+        let is_proved = user.email_verified_at.is_some();
+        Ok(OwnProof { email: user.email, organization: organization.name.as_str().to_owned(), is_proved })
     }
 
     /// The user, whose address a mailed token of another kind has just proved. The proof is committed on its own.
@@ -196,8 +199,8 @@ impl App {
     /// Mails the caller another link that proves their address, and voids the one before.
     ///
     /// # Errors
-    /// [`Refusal::EmailTaken`] if another user has proved the address; [`Refusal::TooMany`] after five emails in an hour,
-    /// or if the organization has used up its emails.
+    /// [`Refusal::EmailTaken`] if another user has proved the address; [`Refusal::TooMany`] after five emails in an
+    /// hour, or if the organization has used up its emails.
     pub async fn resend_proof(self: &Arc<Self>, actor: &Actor) -> Result<Answered<wire::ProofResent>, Refusal> {
         let (_, id) = human(actor)?;
         let user = self.user(id).await?;
@@ -218,8 +221,8 @@ impl App {
         .await
     }
 
-    /// The changes that revoke every key, with those of agents, in the organizations that the user governs. A person who
-    /// takes over an account does not know who has these keys.
+    /// The changes that revoke every key, with those of agents, in the organizations that the user governs. A person
+    /// who takes over an account does not know who has these keys.
     pub(crate) async fn revoking_keys_of(&self, user: UserId) -> Result<Vec<Change>, StoreError> {
         let governed = self.parts.store.memberships_of(user).await?.into_iter().filter(|one| one.role >= Role::Admin);
         Ok(governed.map(|membership| self.revoking_keys(membership.org)).collect())
@@ -230,8 +233,9 @@ impl App {
         Change::RevokeKeys { org, of_agents: true, at: self.now() }
     }
 
-    /// Commits revocations in a change-set of `org`, and waits until no node accepts the keys. Until then, a request with
-    /// one of them can make another one. So a takeover revokes twice: the second time once no node accepts the keys.
+    /// Commits revocations in a change-set of `org`, and waits until no node accepts the keys. Until then, a request
+    /// with one of them can make another one. So a takeover revokes twice: the second time once no node accepts the
+    /// keys.
     pub(crate) async fn commit_revocations(&self, org: OrgId, revocations: Vec<Change>) -> Result<(), Attempt> {
         if revocations.is_empty() {
             return Ok(());
@@ -242,8 +246,8 @@ impl App {
     }
 }
 
-/// The outcome of a commit that proves an address. If a user or an organization took the address since it was looked up,
-/// it is looked up again.
+/// The outcome of a commit that proves an address. If a user or an organization took the address since it was looked
+/// up, it is looked up again.
 pub(crate) fn unless_taken<T>(outcome: Result<T, Attempt>) -> Result<T, Attempt> {
     match outcome {
         Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),

@@ -14,8 +14,8 @@ impl App {
     /// Counts a sign-up of a person with that address.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] if too many signed up with addresses of the mail domain, and the sign-ups that are reserved for
-    /// the person's network are used up too.
+    /// [`Refusal::TooMany`] if too many signed up with addresses of the mail domain, and the sign-ups that are reserved
+    /// for the person's network are used up too.
     pub(crate) async fn allow_person(&self, email: &Email, request: &Request) -> Result<(), Refusal> {
         let public = &self.parts.settings.public_mail_domains;
         let is_reserved = match Allowance::reserved_sign_ups(email, public, request.ip) {

@@ -45,8 +45,8 @@ impl App {
         Ok(Consent { org, provider, human, tokens, calendars })
     }
 
-    /// The consent that a connection relies on; `None` if there is no such connection, or if it cannot be opened. Nobody
-    /// can revoke a consent whose tokens cannot be opened, but its connection must not stay because of that.
+    /// The consent that a connection relies on; `None` if there is no such connection, or if it cannot be opened.
+    /// Nobody can revoke a consent whose tokens cannot be opened, but its connection must not stay because of that.
     pub(crate) async fn consent_to_revoke(
         &self,
         org: OrgId,
@@ -76,8 +76,8 @@ impl App {
         Ok(consents)
     }
 
-    /// Every connection of an organization that can be read, or only those of one user. One whose tokens cannot be opened
-    /// relies on no consent.
+    /// Every connection of an organization that can be read, or only those of one user. One whose tokens cannot be
+    /// opened relies on no consent.
     pub(crate) async fn all_connections(
         &self,
         org: OrgId,

@@ -243,10 +243,11 @@ async fn an_address_is_proved_by_a_form(#[case] database: Database) {
     let links = mails(&server, ADA, "/console/verify#", 2).await;
     let [right, late] = [0, 1].map(|index| code(&links[index], "/console/verify#"));
     let hostile = "\"><script>alert(1)</script>";
-    for wrong in ["A", hostile, "", &*"A".repeat(257)] {
+    for wrong in ["A-secret-of-something-else", hostile, "", &*"A".repeat(257)] {
         for seen in [send(&server, wrong).await, confirm(&server, wrong).await] {
             let text = seen.page(400);
             assert!(text.contains("This code does not work") && !text.contains("<script>"), "{text}");
+            assert!(wrong.is_empty() || !text.contains(wrong), "it is not repeated: {text}");
         }
     }
     // Before it is confirmed, the page says what is confirmed, and nothing is proved.
@@ -255,8 +256,11 @@ async fn an_address_is_proved_by_a_form(#[case] database: Database) {
     assert!(text.contains("Confirm this address") && text.contains(ADA) && text.contains("Engines"), "{text}");
     assert_eq!(me(&session).await["user"]["email_verified_at"], json!(null));
     for right in [format!(" {}/console/verify#{right} ", server.base_url()), right] {
-        let text = confirm(&server, &right).await.page(200);
-        assert!(text.contains("Your address is confirmed") && text.contains(ADA), "{text}");
+        // Then the link asks nothing more.
+        for seen in [confirm(&server, &right).await, send(&server, &right).await] {
+            let text = seen.page(200);
+            assert!(text.contains("Your address is confirmed") && text.contains(ADA), "{text}");
+        }
     }
     is_time(&me(&session).await["user"]["email_verified_at"]);
     for seen in [send(&server, &late).await, confirm(&server, &late).await] {
@@ -276,6 +280,19 @@ async fn the_link_in_the_email_leads_to_what_is_confirmed() {
     browser.headed("Confirm this address").await;
     browser.loaded().await;
     assert!(!browser.url().await.contains(&token), "the token is not in the address");
+    // A form that is sent while its page loads takes the place of the page in the history, but not one that is sent
+    // later.
+    browser.goto(&page).await;
+    browser.headed("Confirm your address").await;
+    browser.loaded().await;
+    browser.goto(&format!("{page}#{token}")).await;
+    browser.headed("Confirm this address").await;
+    browser.run("history.back()").await;
+    browser.headed("Confirm your address").await;
+    assert_eq!(browser.url().await, page, "the token is not in the history");
+    browser.goto(&format!("{page}#{token}")).await;
+    browser.headed("Confirm this address").await;
+    browser.loaded().await;
     assert_eq!(
         me(&server.client(&ada.token)).await["user"]["email_verified_at"],
         json!(null),

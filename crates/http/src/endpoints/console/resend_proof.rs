@@ -11,8 +11,8 @@ use crate::{
 
 /// Mails you another link that proves your address, and voids the one before.
 ///
-/// Five emails in an hour are allowed. If your address is proved already, nothing is sent. If another user has proved it,
-/// the answer is 409, code `email_taken`.
+/// Five emails in an hour are allowed. If your address is proved already, nothing is sent. If another user has proved
+/// it, the answer is 409, code `email_taken`.
 #[utoipa::path(
     post,
     path = "/v1/auth/verify-email/resend",

@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::StatusCode;
-use kalends_app::Refusal;
+use kalends_app::{OwnProof, Refusal};
 use kalends_web::VerificationState;
 use kalends_wire as wire;
 
@@ -45,13 +45,17 @@ pub(crate) async fn verify_email(app: Service, called: Anonymous, request: Reque
     }
     let fields = Fields::of_form(&read_body(request.into_body()).await?)?;
     let typed = fields.get("token").trim();
-    let wrong = VerificationState::Asks { wrong: Some(typed) };
+    let wrong = VerificationState::Asks { is_wrong: true };
     let Ok(token) = (wire::VerifyEmail { token: mailed_code(typed) }).parse() else {
         return Ok(verification(StatusCode::BAD_REQUEST, wrong));
     };
     // A person first sees what they confirm.
     if fields.get(SHOWN).is_empty() {
         return match app.proof_of(&token).await {
+            // The link was used before.
+            Ok(OwnProof { email, is_proved: true, .. }) => {
+                Ok(verification(StatusCode::OK, VerificationState::Proved { email: email.as_str() }))
+            }
             Ok(proof) => {
                 let (email, organization) = (proof.email.as_str(), proof.organization.as_str());
                 Ok(verification(StatusCode::OK, VerificationState::Shows { code: typed, email, organization }))
