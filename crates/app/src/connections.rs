@@ -43,7 +43,7 @@ impl App {
                 let ((_, user), now) = (human(actor)?, self.now());
                 let own = self.listed_connections(actor.org(), Some(user)).await?;
                 let mut shown = own.iter().map(|connection| entry(connection, now));
-                let found = shown.find(|connection| connection.id.to_string() == id);
+                let found = shown.find(|connection| id.parse().ok() == Some(connection.id));
                 found.ok_or_else(|| Refusal::missing(Missing::Connection, id))
             }
             Err(refusal) => Err(refusal),

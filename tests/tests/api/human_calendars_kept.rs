@@ -328,8 +328,8 @@ async fn a_deleted_account_leaves_no_connection(#[case] database: Database) {
     }
 }
 
-/// The user sees a connection whose tokens cannot be opened, and deletes it. Nobody can revoke its consent, but those of
-/// the user's other connections are revoked, also while it is there.
+/// The user sees a connection whose tokens cannot be opened, and deletes it. Nobody can revoke its consent, but those
+/// of the user's other connections are revoked, also while it is there.
 #[apply(on_both)]
 #[tokio::test]
 async fn a_connection_that_cannot_be_read_is_shown_and_deleted(#[case] database: Database) {
@@ -337,6 +337,7 @@ async fn a_connection_that_cannot_be_read_is_shown_and_deleted(#[case] database:
     let (bob, session) = member(&it.server, &it.console, "bob@example.com", "admin").await;
     let owner = std::mem::replace(&mut it.console, session);
     let broken = it.connect(&it.google, None).await;
+    it.refresh(&broken).await;
     assert_eq!(execute(&it.server, "update calendar_connections set tokens = 'plain'").await, 1);
     it.google.account("first@planted.example", &[("first@planted.example", "First")]);
     let first = it.connect(&it.google, None).await;

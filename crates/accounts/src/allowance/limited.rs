@@ -7,14 +7,14 @@ use kalends_time::{SignedDuration, Timestamp};
 /// A kind of use that is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {
-    /// Sign-ups with addresses of one mail domain, by [`Email::domain`](crate::Email::domain). Each call counts, whatever
-    /// its outcome.
+    /// Sign-ups with addresses of one mail domain, by [`Email::domain`](crate::Email::domain). Each call counts,
+    /// whatever its outcome.
     SignUps,
     /// Sign-ups with addresses of one public mail provider ([`PublicMailDomains`](crate::PublicMailDomains)) from one
     /// network.
     PublicSignUps,
-    /// Sign-ups of people from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`] are
-    /// used up. Those at a public provider have none.
+    /// Sign-ups of people from one network with addresses of one mail domain, even if the domain's [`Self::SignUps`]
+    /// are used up. Those at a public provider have none.
     ReservedSignUps,
     /// Exports of an organization.
     Exports,

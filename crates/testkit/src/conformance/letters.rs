@@ -271,8 +271,8 @@ pub async fn a_letter_is_claimed_by_one_worker(store: &StoreUnderTest) {
     assert_eq!(claimed.len() + left, letters.len());
 }
 
-/// A letter's record shows each attempt, stays after the letter has ended, and follows only the valid claim. Letters that
-/// the organization does not see have none.
+/// A letter's record shows each attempt, stays after the letter has ended, and follows only the valid claim. Letters
+/// that the organization does not see have none.
 pub async fn records_follow_their_letters(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -367,8 +367,8 @@ pub async fn records_of_superseded_letters_are_marked(store: &StoreUnderTest) {
     assert_eq!(Some(&records[2].envelope), old.envelope.as_ref());
 }
 
-/// A change that takes back what letters announce removes those that wait, also while they are in flight, and marks their
-/// records. Its own letters, and those about something else, to others or of another organization, stay.
+/// A change that takes back what letters announce removes those that wait, also while they are in flight, and marks
+/// their records. Its own letters, and those about something else, to others or of another organization, stay.
 pub async fn withdrawn_letters_are_not_sent(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
