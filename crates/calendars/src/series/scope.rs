@@ -146,7 +146,9 @@ impl Event {
         self.writable()?;
         let (_, expanded) = self.expanded()?;
         let named = instance.occurrence().ok_or_else(not_an_occurrence)?.start;
-        if patch.recurrence.rule == Patch::Set(None) && named == self.times.span.start() {
+        // A first occurrence that is cancelled does not come back instead of the named one.
+        let is_first = || named == self.times.span.start() || matches!(self.ended_before(named, now), Ok(None));
+        if patch.recurrence.rule == Patch::Set(None) && is_first() {
             return self.ended_at_first(overrides, instance, patch, zones, now);
         }
         let shift = self.shift(&expanded, instance, named, patch, zones, now)?;
@@ -207,7 +209,7 @@ impl Event {
         Ok(changed)
     }
 
-    /// The first occurrence of this series, with `patch`, as a single event. Nothing else of the series remains.
+    /// The first occurrence that takes place, with `patch`, as a single event. Nothing else of the series remains.
     fn ended_at_first(
         &self,
         overrides: Vec<Self>,

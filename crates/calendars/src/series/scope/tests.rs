@@ -283,13 +283,20 @@ fn what_remains_as_one_event_is_the_named_occurrence() {
     let retro = EventPatch { title: Patch::Set("Retro".into()), ..starting(at("2026-03-09T12:00:00Z")) };
     let (series, moved) = series.with_occurrence_patched(&instance, id(2), retro, Zone::UTC, NOW).unwrap();
     let (_, rest) = series.split(at("2026-03-09T09:00:00Z"), id(9), NOW).unwrap().unwrap();
-    let alone = RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() };
-    let patch = EventPatch { recurrence: alone, ..starting(at("2026-03-09T13:00:00Z")) };
+    let alone = || RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() };
+    let patch = EventPatch { recurrence: alone(), ..starting(at("2026-03-09T13:00:00Z")) };
     let changed = rest.with_all_patched(vec![moved.clone()], &moved, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     let single = &changed.series;
     assert_eq!((single.id, &*single.title, &single.repeats), (id(9), "Retro", &Repeats::Once));
     assert_eq!((single.times.span.start(), single.previous_series), (at("2026-03-09T13:00:00Z"), Some(series.id)));
     assert_eq!(changed.overrides, [ChangedOverride { before: moved, after: None }]);
+    // The same if nothing takes place before it, because the first occurrence is cancelled.
+    let late = weekly().without_occurrence(at("2026-03-02T09:00:00Z"), NOW).unwrap();
+    let instance = late.instance(at("2026-03-09T09:00:00Z")).unwrap();
+    let patch = EventPatch { recurrence: alone(), ..EventPatch::default() };
+    let changed = late.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids(40)).unwrap();
+    let single = (changed.series.repeats, changed.series.times.span.start());
+    assert_eq!(single, (Repeats::Once, at("2026-03-09T09:00:00Z")));
 }
 
 #[test]
