@@ -197,6 +197,8 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
     let shown = form.0.iter().filter_map(|(name, value)| Some((name.strip_prefix("was_")?, value.as_str())));
     let form = form.but(&shown.collect::<Vec<_>>()).but(&[("repeats", "weekly"), ("count", "3"), ("scope", "this")]);
     marks(&form.send(&mut pages, &path).await.says(400, "Must stay as it is"), &["repeats"]);
+    let never = form.but(&[("repeats", "never"), ("scope", "all")]).send(&mut pages, &path).await;
+    marks(&never.says(400, "because only the first occurrence would remain"), &["repeats"]);
     let split = form.but(&[("scope", "following")]).send(&mut pages, &path).await;
     let new = event_of(&split);
     // The page of the answer leads back to the same calendars.

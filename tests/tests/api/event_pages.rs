@@ -174,7 +174,8 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     ];
     let stale = Filled::of(&page, &[&HIDES[..], &["series_version"]].concat(), &typed);
     it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": "Room 2" })).await.expect(200);
-    stale.send(&mut pages, &format!("{third}/edit")).await.says(412, "The event has changed since");
+    let stale = stale.send(&mut pages, &format!("{third}/edit")).await.says(412, "The event has changed since");
+    stale.says(412, "<dt>Rule of the series</dt><dd><code>FREQ=DAILY;COUNT=5</code>");
     assert_eq!(it.taking_place().await, shown);
     it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": null })).await.expect(200);
     // All get the title, and keep their times.

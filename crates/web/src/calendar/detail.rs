@@ -78,6 +78,11 @@ pub enum SeriesPart {
         rule: String,
         /// The zone whose clocks it follows.
         zone: Zone,
+        /// Whether nothing takes place before this occurrence.
+        is_first: bool,
+        /// The rule of this occurrence and the following ones alone. It differs if the series ends after a number of
+        /// times.
+        rest: String,
     },
     /// It is a series with that rule, which follows the clocks of that zone.
     Series(String, Zone),
@@ -167,6 +172,14 @@ impl EventDetail {
         match &self.series {
             SeriesPart::Series(rule, _) => Some(rule),
             SeriesPart::Once | SeriesPart::Occurrence { .. } => None,
+        }
+    }
+
+    /// The rule of its series, with the zone whose clocks it follows, if it is an occurrence.
+    pub(crate) fn series_rule(&self) -> Option<(&str, Zone)> {
+        match &self.series {
+            SeriesPart::Occurrence { rule, zone, .. } => Some((rule, *zone)),
+            SeriesPart::Once | SeriesPart::Series(..) => None,
         }
     }
 

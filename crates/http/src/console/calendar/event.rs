@@ -78,12 +78,36 @@ async fn detailed(app: &App, caller: &Actor, event: &Event, asked: &Fields) -> R
         }
         None => None,
     };
-    Ok(detail(event, series.as_ref(), calendar, agent, asked))
+    let part = part(event, series.as_ref(), app.now());
+    let series_version = series.as_ref().unwrap_or(event).version.0;
+    Ok(detail(event, (part, series_version), calendar, agent, asked))
 }
 
-/// An event, and its series if it is an occurrence.
-fn detail(event: &Event, series: Option<&Event>, calendar: Calendar, agent: String, asked: &Fields) -> EventDetail {
-    let (span, whole) = (event.times.span, series.unwrap_or(event));
+/// The place of an event in a series. `series` is the series if it is an occurrence.
+fn part(event: &Event, series: Option<&Event>, now: Timestamp) -> SeriesPart {
+    let whole = series.unwrap_or(event);
+    let Some(recurrence) = whole.recurrence() else { return SeriesPart::Once };
+    let (rule, zone) = (recurrence.rule().to_string(), recurrence.zone());
+    let Some(occurrence) = event.occurrence() else { return SeriesPart::Series(rule, zone) };
+    let (is_first, rest) = match whole.split(occurrence.start, whole.id, now) {
+        Ok(None) => (true, None),
+        Ok(Some((_, rest))) => (false, rest.recurrence().map(|rest| rest.rule().to_string())),
+        // Some series cannot be split there.
+        Err(_) => (occurrence.start == whole.times.span.start(), None),
+    };
+    let rest = rest.unwrap_or_else(|| rule.clone());
+    SeriesPart::Occurrence { series: occurrence.series.to_string(), rule, zone, is_first, rest }
+}
+
+/// An event, and its place in its series with the version of that.
+fn detail(
+    event: &Event,
+    (series, series_version): (SeriesPart, i64),
+    calendar: Calendar,
+    agent: String,
+    asked: &Fields,
+) -> EventDetail {
+    let span = event.times.span;
     EventDetail {
         id: identifier(event),
         title: event.title.clone(),
@@ -101,17 +125,9 @@ fn detail(event: &Event, series: Option<&Event>, calendar: Calendar, agent: Stri
         call: event.conference_url.as_ref().map(ToString::to_string).unwrap_or_default(),
         attendees: event.attendees.as_slice().iter().map(shown).collect(),
         reminders: event.reminders.as_ref().map(|reminders| reminders.minutes().to_vec()),
-        series: match (event.occurrence(), whole.recurrence()) {
-            (Some(occurrence), Some(of)) => SeriesPart::Occurrence {
-                series: occurrence.series.to_string(),
-                rule: of.rule().to_string(),
-                zone: of.zone(),
-            },
-            (None, Some(of)) => SeriesPart::Series(of.rule().to_string(), of.zone()),
-            (_, None) => SeriesPart::Once,
-        },
+        series,
         version: event.version.0,
-        series_version: whole.version.0,
+        series_version,
         cals: identifiers(asked).into_iter().map(str::to_owned).collect(),
     }
 }

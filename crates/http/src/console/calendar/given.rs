@@ -13,7 +13,10 @@ use super::people::{attendees, lines_of};
 use crate::pages::{Fields, WAS, line, lines};
 
 /// What is wrong with another repetition of one occurrence.
-const REPEATS_ALONE: &str = "must stay as it is if only this occurrence changes; choose this and the following, or all";
+const REPEATS_ALONE: &str = "must stay as it is with \"Only this one\"; choose \"This and the following\" or \"All\"";
+/// What is wrong with the end of the repetition of a whole series in the form of a later occurrence.
+const ENDS_AT_FIRST: &str = "cannot be \"It does not repeat\" with \"All\" here, because only the first occurrence would \
+                             remain; choose \"This and the following\", or open the first one";
 
 /// What was typed.
 pub(super) fn typed(fields: &Fields) -> EventGiven<'_> {
@@ -222,10 +225,15 @@ pub(super) fn changed(
         body.reminders = Some(errors.take(read_reminders(given.reminders)).flatten());
     }
     if event.may_repeat() && was.repeats != given.repeats {
-        if matches!(event.series, SeriesPart::Occurrence { .. }) && given.scope == "this" {
-            errors.push(FieldError::new("repeats", REPEATS_ALONE));
+        let rule = typed_rule(event, given, was);
+        if let SeriesPart::Occurrence { is_first, .. } = &event.series {
+            match given.scope {
+                "this" => errors.push(FieldError::new("repeats", REPEATS_ALONE)),
+                "all" if !is_first && rule == Ok(None) => errors.push(FieldError::new("repeats", ENDS_AT_FIRST)),
+                _ => {}
+            }
         }
-        let rule = errors.take_all(given.repeats.rule_text()).flatten();
+        let rule = errors.take_all(rule).flatten();
         // A series keeps its zone. One of whole days has that of its calendar.
         if rule.is_some() && event.series == SeriesPart::Once && event.dates.is_none() {
             body.recurrence_timezone = Some(Some(event.calendar_zone.name().to_owned()));
@@ -238,158 +246,23 @@ pub(super) fn changed(
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use kalends_calendars::{Attendees, Moment, Patch};
-    use kalends_time::Span;
-    use kalends_web::AttendeeShown;
-
-    use super::*;
-
-    fn event(title: &str, location: &str, description: &str) -> EventDetail {
-        EventDetail {
-            id: "evt_x".to_owned(),
-            title: title.to_owned(),
-            calendar_id: "cal_x".to_owned(),
-            calendar: "Work".to_owned(),
-            agent: String::new(),
-            span: Span::new("2027-03-01T08:00:30Z".parse().unwrap(), "2027-03-01T09:00:00Z".parse().unwrap()).unwrap(),
-            dates: None,
-            zone: Zone::UTC,
-            calendar_zone: "Europe/Berlin".parse().unwrap(),
-            kind: Some(EventKind::Confirmed),
-            is_imported: false,
-            description: description.to_owned(),
-            location: location.to_owned(),
-            call: String::new(),
-            attendees: Vec::new(),
-            reminders: None,
-            series: SeriesPart::Once,
-            version: 1,
-            series_version: 1,
-            cals: Vec::new(),
+/// The rule that was typed. If this and the following occurrences get another one, but the number of times was left as
+/// it is, the series takes place as often as before.
+fn typed_rule(
+    event: &EventDetail,
+    given: &EventGiven<'_>,
+    was: &EventGiven<'_>,
+) -> Result<Option<String>, FieldErrors> {
+    let ends_by_count = [given, was].iter().all(|fields| fields.repeats.ends == "count");
+    let is_left = ends_by_count && given.repeats.count == was.repeats.count;
+    match &event.series {
+        SeriesPart::Occurrence { rest, zone, .. } if is_left && given.scope == "following" => {
+            let rest = Repeat::of(Some(rest), *zone);
+            RepeatGiven { count: rest.given().count, ..given.repeats }.rule_text()
         }
-    }
-
-    #[test]
-    fn forms_show_texts_as_browsers_send_them_back() {
-        let event = event(" One\r\nTwo ", "Room\n2", "One\rTwo\r\nThree\n");
-        let current = Current::of(&event);
-        let shown = current.given(&event);
-        let texts = (shown.title, shown.location, shown.description);
-        assert_eq!(texts, ("OneTwo", "Room2", "One\nTwo\nThree"));
-        assert!(!is_changed(EventGiven { scope: "all", conflicts: "refuse", ..shown }, shown));
-        assert!(is_changed(EventGiven { location: "", ..shown }, shown));
-    }
-
-    #[test]
-    fn what_was_not_typed_over_stays_as_somebody_else_has_changed_it() {
-        let before = event("Standup", "Room 2", "");
-        let current = Current::of(&before);
-        let was = current.given(&before);
-        let given = EventGiven { title: "Retro", start: "2027-03-01T08:30", ..was };
-        let after = EventDetail { location: "Room 3".to_owned(), ..before.clone() };
-        let current = Current::of(&after);
-        let now = current.given(&after);
-        let shown = merged(given, was, now);
-        assert_eq!((shown.title, shown.start, shown.location), ("Retro", "2027-03-01T08:30", "Room 3"));
-        let patch = changed(&after, &given, &was).unwrap();
-        assert_eq!(patch, changed(&after, &shown, &now).unwrap());
-        assert!(!patch.location.is_set() && patch.title.is_set());
-    }
-
-    fn names(errors: &FieldErrors) -> Vec<&str> {
-        let mut names: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
-        names.sort_unstable();
-        names
-    }
-
-    #[test]
-    fn everything_that_is_wrong_is_listed() {
-        let event = event("Standup", "Room 2", "");
-        let current = Current::of(&event);
-        let was = current.given(&event);
-        let given = EventGiven {
-            end: "soon",
-            status: "x",
-            call: "x",
-            title: "",
-            attendees: "ada",
-            reminders: "x",
-            repeats: RepeatGiven { choice: "rule", ..RepeatGiven::default() },
-            ..was
-        };
-        let errors = changed(&event, &given, &was).unwrap_err();
-        let expected = "attendees[0].email conference_url end_time recurrence_rule reminders status title";
-        assert_eq!(names(&errors).join(" "), expected);
-    }
-
-    #[test]
-    fn an_event_that_begins_to_repeat_follows_the_clocks_of_its_calendar() {
-        let once = event("Standup", "", "");
-        let current = Current::of(&once);
-        let was = current.given(&once);
-        let daily = RepeatGiven { choice: "daily", ends: "count", count: "3", ..RepeatGiven::default() };
-        let patch = changed(&once, &EventGiven { repeats: daily, ..was }, &was).unwrap();
-        assert_eq!(patch.recurrence.zone, Patch::Set(Some(once.calendar_zone)));
-        assert!(patch.recurrence.rule.is_set() && !patch.title.is_set());
-        // A series keeps its zone.
-        let series = EventDetail { series: SeriesPart::Series("FREQ=WEEKLY".to_owned(), Zone::UTC), ..once.clone() };
-        let current = Current::of(&series);
-        let was = current.given(&series);
-        assert_eq!((was.repeats.choice, was.repeats.ends), ("weekly", "never"));
-        let patch = changed(&series, &EventGiven { repeats: daily, ..was }, &was).unwrap();
-        assert!(patch.recurrence.rule.is_set() && !patch.recurrence.zone.is_set());
-        let never = RepeatGiven { choice: "never", ..was.repeats };
-        let patch = changed(&series, &EventGiven { repeats: never, ..was }, &was).unwrap();
-        assert_eq!(patch.recurrence.rule, Patch::Set(None));
-        // The form of an occurrence shows the rule of its series, which changes with more than one of them.
-        let part =
-            SeriesPart::Occurrence { series: "evt_y".to_owned(), rule: "FREQ=WEEKLY".to_owned(), zone: Zone::UTC };
-        let occurrence = EventDetail { series: part, ..once.clone() };
-        let current = Current::of(&occurrence);
-        let was = current.given(&occurrence);
-        assert_eq!(was.repeats.choice, "weekly");
-        let patch = changed(&occurrence, &EventGiven { repeats: daily, scope: "following", ..was }, &was).unwrap();
-        assert!(patch.recurrence.rule.is_set() && !patch.recurrence.zone.is_set());
-        let errors = changed(&occurrence, &EventGiven { repeats: daily, scope: "this", ..was }, &was).unwrap_err();
-        assert_eq!(names(&errors), ["repeats"]);
-        // A hold does not repeat.
-        let hold = EventDetail { kind: Some(EventKind::Hold(Timestamp::EPOCH)), ..once };
-        let patch = changed(&hold, &EventGiven { repeats: daily, title: "Retro", sends: true, ..was }, &was).unwrap();
-        assert!(!patch.recurrence.rule.is_set() && !patch.send_invitations && patch.title.is_set());
-    }
-
-    #[test]
-    fn only_attendees_and_reminders_that_were_typed_over_are_changed() {
-        let ada = AttendeeShown {
-            name: Some("Ada".to_owned()),
-            email: "ada@example.com".to_owned(),
-            is_optional: false,
-            agent: None,
-            reply: "accepted",
-        };
-        let event = EventDetail { attendees: vec![ada], reminders: Some(vec![60, 10]), ..event("Standup", "", "") };
-        let current = Current::of(&event);
-        let was = current.given(&event);
-        assert_eq!((was.attendees, was.reminders), ("Ada <ada@example.com>", "60, 10"));
-        let patch = changed(&event, &EventGiven { sends: true, ..was }, &was).unwrap();
-        assert!(patch.send_invitations && !patch.attendees.is_set() && !patch.reminders.is_set());
-        let given = EventGiven { attendees: "", reminders: "", ..was };
-        assert!(is_changed(given, was));
-        let patch = changed(&event, &given, &was).unwrap();
-        assert_eq!((patch.attendees, patch.reminders), (Patch::Set(Attendees::default()), Patch::Set(None)));
-    }
-
-    #[test]
-    fn whole_days_are_changed_by_their_dates() {
-        let dates = Some(("2027-03-01".parse().unwrap(), "2027-03-02".parse().unwrap()));
-        let event = EventDetail { dates, ..event("Fair", "", "") };
-        let current = Current::of(&event);
-        let was = current.given(&event);
-        assert_eq!((was.start, was.end), ("2027-03-01", "2027-03-02"));
-        let patch = changed(&event, &EventGiven { end: "2027-03-04", ..was }, &was).unwrap();
-        let at = |param, text| Patch::Set(Moment::parse(param, text).unwrap());
-        assert_eq!((patch.start, patch.end), (at("start_time", "2027-03-01"), at("end_time", "2027-03-05")));
+        _ => given.repeats.rule_text(),
     }
 }
+
+#[cfg(test)]
+mod tests;

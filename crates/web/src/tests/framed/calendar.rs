@@ -142,7 +142,13 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
     };
     let occurrence = EventDetail {
         id: format!("{series}_20260303T090000Z"),
-        series: SeriesPart::Occurrence { series, rule: "FREQ=WEEKLY;COUNT=3".to_owned(), zone: Zone::UTC },
+        series: SeriesPart::Occurrence {
+            series,
+            rule: "FREQ=WEEKLY;COUNT=3".to_owned(),
+            zone: Zone::UTC,
+            is_first: false,
+            rest: "FREQ=WEEKLY;COUNT=2".to_owned(),
+        },
         kind: Some(EventKind::Tentative),
         ..once.clone()
     };
@@ -245,6 +251,7 @@ fn of_events(text: &str) -> Vec<(&'static str, String)> {
         ("new event, no calendars", NewEventForm { calendars: &[], problems: &NO_PROBLEMS, ..new }.html()),
         ("edit event, wrong", edit.html()),
         ("edit event, stale", EditEventForm { event: &once, is_stale: true, ..edit }.html()),
+        ("edit event, stale occurrence", EditEventForm { is_stale: true, ..edit }.html()),
         ("edit event, hold", EditEventForm { event: &hold, problems: &NO_PROBLEMS, ..edit }.html()),
         ("edit event, whole days", EditEventForm { event: &whole, problems: &NO_PROBLEMS, ..edit }.html()),
         ("edit event, series", EditEventForm { event: &monthly, problems: &NO_PROBLEMS, ..edit }.html()),
