@@ -253,7 +253,7 @@
     if (!wide.matches || !item || event.button || !event.isPrimary || change) return;
     // The lower edge of an event is drawn over its link.
     const edge = event.target === item && 'ends' in item.dataset;
-    press = { pointer: event.pointerId, item, edge, x: event.pageX, y: heightOf(event) };
+    press = { pointer: event.pointerId, item, edge, x: event.pageX, y: heightOf(event), seen: event.clientY };
     if (event.pointerType === 'touch') press.timer = setTimeout(lift, REST);
   });
   on('pointermove', (event) => {
@@ -266,10 +266,11 @@
       lift();
     }
     drag(event.pageX, heightOf(event));
-    if (event.pageY < press.upper + 40) grid.scrollBy(0, -20);
-    if (event.pageY > press.lower - 40) grid.scrollBy(0, 20);
-    if (event.clientY < 40) scrollBy(0, -20);
-    if (event.clientY > innerHeight - 40) scrollBy(0, 20);
+    // Near an edge, the hours scroll the way that the pointer goes.
+    const way = Math.sign(event.clientY - press.seen);
+    press.seen = event.clientY;
+    if (way < 0 && event.pageY < press.upper + 40 || way > 0 && event.pageY > press.lower - 40) grid.scrollBy(0, 20 * way);
+    if (way < 0 && event.clientY < 40 || way > 0 && event.clientY > innerHeight - 40) scrollBy(0, 20 * way);
   });
   on('pointerup', (event) => {
     if (event.pointerId !== press?.pointer || change?.sent) return;

@@ -190,6 +190,22 @@ async fn a_mouse_moves_resizes_and_draws_events() {
     let form = browser.url().await;
     assert!(form.contains("start=2027-03-04T15%3A15") && form.contains("end=2027-03-04T17%3A30"), "{form}");
 
+    // Near the heads of the days, the hours scroll only if the mouse goes up.
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid.live").await;
+    let noon = hour("04T12:00");
+    browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'center' }})", json!(noon))).await;
+    let heads = -24.0 - below_heads(&browser, &noon).await;
+    let scrolled = async || browser.run("return document.querySelector('#grid').scrollTop").await.as_f64().unwrap();
+    let before = scrolled().await;
+    for (from, to, scrolls) in [(10.0, 30.0, false), (30.0, 10.0, true)] {
+        browser.hold((&noon, heads + from), (&noon, heads + to)).await;
+        assert!(browser.has(".ghost").await);
+        assert_eq!(scrolled().await < before, scrolls, "from {from} to {to} pixels below the heads");
+        browser.strike(&[Key::Escape]).await;
+        browser.let_go().await;
+    }
+
     // A click is no drag.
     browser.goto(&week(&it, "2027-03-01")).await;
     browser.click("[data-id] a").await;
