@@ -159,7 +159,9 @@ impl Days<'_> {
                 }
             }
         }
-        seen.first_row = rows.iter().map(|range| range.start).min();
+        // What continues from the day before does not open the grid at midnight.
+        let begins = timed.iter().zip(&rows).filter(|(event, _)| event.span.start() >= day.span.start());
+        seen.first_row = begins.map(|(_, range)| range.start).min();
         let is_single = self.viewed.view == View::Day;
         let arranged = arrange(&rows, if is_single { COLUMNS_MAX } else { COLUMNS_OF_WEEK });
         let placed = arranged.places.iter().filter_map(|place| Some((*timed.get(place.index)?, classes(place))));

@@ -68,7 +68,7 @@ pub(crate) struct DaySeen {
     pub axis: Vec<Hour>,
     /// The row with which its hours open, if it has the first axis.
     pub opens: Option<usize>,
-    /// The row of its first event.
+    /// The row of the first event that begins on it.
     pub first_row: Option<usize>,
     /// The number of rows.
     pub rows: usize,

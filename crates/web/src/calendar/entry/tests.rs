@@ -137,7 +137,13 @@ fn events_without_a_column_are_counted() {
 fn a_grid_opens_in_the_morning_or_before_its_first_event(#[case] starts: &[&str], #[case] row: usize) {
     let at = |start: &&str| event("x", &format!("2026-03-25T{start}:00Z"), &format!("2026-03-25T{start}:01Z"));
     let events: Vec<EventInView> = starts.iter().map(at).collect();
-    for view in [View::Week, View::Day] {
+    // It continues until after midnight on the first day of both views.
+    let over_midnight = |date: &str| {
+        let begin = date.parse::<CivilDate>().unwrap().plus_days(-1);
+        event("x", &format!("{begin}T22:00:00Z"), &format!("{date}T01:00:00Z"))
+    };
+    for (view, first) in [(View::Week, "2026-03-23"), (View::Day, "2026-03-25")] {
+        let events = [&events[..], &[over_midnight(first)]].concat();
         let days = seen(view, "2026-03-25", "UTC", &events);
         let opens: Vec<usize> = days.iter().filter_map(|day| day.opens).collect();
         assert_eq!((opens, days[0].opens), (vec![row], Some(row)), "{view:?}");
