@@ -67,6 +67,7 @@
   // reach is a class of the style sheet, in these steps of pixels.
   const [COVER, COVERS_MAX] = [16, 32];
   const head = grid.querySelector('.head');
+  grid.classList.add('covering');
   let covered;
   function cover() {
     const covers = `u${Math.min(Math.ceil(head.offsetHeight / COVER), COVERS_MAX)}`;
@@ -83,12 +84,16 @@
     if (hour) grid.scrollTop += hour.getBoundingClientRect().top - head.getBoundingClientRect().bottom;
   }
 
+  // Without hours to go to, the keyboard scrolls the box itself. On a narrow screen, it does not scroll.
+  const isStop = grid.hasAttribute('tabindex');
+
   function arrange() {
     const set = (part, name, value) => (wide.matches ? part.setAttribute(name, value) : part.removeAttribute(name));
     for (const [role, css] of Object.entries(roles)) all(css).forEach((part) => set(part, 'role', role));
     for (const day of days) day.setAttribute('role', wide.matches ? 'row' : 'group');
     grid.setAttribute('role', wide.matches ? 'grid' : 'group');
     set(grid, 'aria-describedby', 'how');
+    if (isStop) set(grid, 'tabindex', 0);
     document.getElementById('keys').hidden = !wide.matches;
     if (wide.matches) openBox();
   }

@@ -327,6 +327,23 @@ async fn a_viewer_reads_the_grid_and_changes_nothing() {
     browser.press(['m']).await;
     browser.strike(&[Key::Right]).await;
     assert_eq!(browser.run(focused).await, "Retro", "days without events are passed over");
+    assert!(browser.has("#grid[tabindex='0']").await, "the keyboard scrolls the hours");
+    let browser = signed_in(&it, &viewer.email, &Visitor::new().window(600, 900)).await;
+    assert_eq!(browser.run(&switch).await, 200);
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.find("#grid.covering:not([tabindex])").await;
+}
+
+#[tokio::test]
+async fn without_scripts_the_heads_of_the_days_cover_no_hour() {
+    let it = Desk::new(Sqlite).await;
+    let browser = signed_in(&it, HUMAN, &Visitor::new().without_scripts()).await;
+    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.loaded().await;
+    let above = hour("04T09:00");
+    browser.run("document.querySelector('#grid').scrollTop = 9999").await;
+    browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'nearest' }})", json!(above))).await;
+    assert!(below_heads(&browser, &above).await >= 0.0);
 }
 
 #[tokio::test]
