@@ -317,7 +317,9 @@ async fn an_event_moves_to_another_calendar(#[case] database: Database) {
     form.but(&[("org", "org_x")]).send(&mut pages, &path).await.says(409, SWITCHED);
     assert_eq!(pages.send_from(EVIL, &path, &[("org", &*it.org)]).await.status, 403);
     assert_eq!(it.read(&id).await["calendarId"], it.calendar);
-    let moved = format!("{EVENTS}/{id}?done=moved&tz=Europe%2FBerlin");
+    // The page leads back to the calendars that were chosen, and to the new one.
+    let form = form.but(&[("cal", &*it.calendar)]);
+    let moved = format!("{EVENTS}/{id}?done=moved&tz=Europe%2FBerlin&cal={}&cal={other}", it.calendar);
     form.send(&mut pages, &path).await.leads_to(&moved);
     // A double click.
     form.send(&mut pages, &path).await.leads_to(&moved);

@@ -45,6 +45,16 @@ pub(super) fn identifiers_in<'a>(asked: &'a Fields, name: &str) -> Vec<&'a str> 
     ids
 }
 
+/// [`identifiers`], and this one too. If none is named, none is added, because the first ones are shown then.
+pub(super) fn identifiers_with<'a>(asked: &'a Fields, calendar: &'a str) -> Vec<&'a str> {
+    let mut ids = identifiers(asked);
+    if !ids.is_empty() && !ids.contains(&calendar) {
+        ids.truncate(CALENDARS_MAX - 1);
+        ids.push(calendar);
+    }
+    ids
+}
+
 /// Those of the calendars that the address names. Only its first [`CALENDARS_MAX`] identifiers count.
 pub(super) fn named<'a>(asked: &Fields, calendars: &'a [Calendar]) -> Vec<&'a Calendar> {
     let ids = identifiers(asked);
@@ -87,12 +97,17 @@ pub(super) fn to_calendar(calendars: &[&str], zone: Zone, date: CivilDate) -> St
 
 /// The answer to a form: the page of an event, which says what was done. It leads back to the same calendars.
 pub(super) fn to_event(id: &str, fields: &Fields, zone: Option<Zone>, done: &str) -> Response {
+    to_event_among(id, &identifiers(fields), zone, done)
+}
+
+/// [`to_event`], for a page that leads back to these calendars.
+pub(super) fn to_event_among(id: &str, calendars: &[&str], zone: Option<Zone>, done: &str) -> Response {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("done", done);
     if let Some(zone) = zone {
         query.append_pair("tz", zone.name());
     }
-    for calendar in identifiers(fields) {
+    for calendar in calendars {
         query.append_pair("cal", calendar);
     }
     see_other(&format!("{EVENTS}/{}?{}", segment(id), query.finish()), None)
@@ -108,5 +123,9 @@ mod tests {
         let fields = Fields::read(address.as_bytes());
         let ids = identifiers(&fields);
         assert_eq!((ids.len(), ids.first(), ids.last()), (CALENDARS_MAX, Some(&"cal_0"), Some(&"cal_19")));
+        let with = identifiers_with(&fields, "cal_x");
+        assert_eq!((with.len(), with.first(), with.last()), (CALENDARS_MAX, Some(&"cal_0"), Some(&"cal_x")));
+        assert_eq!(identifiers_with(&fields, "cal_3"), ids);
+        assert_eq!(identifiers_with(&Fields::read(b""), "cal_3"), Vec::<&str>::new());
     }
 }

@@ -12,7 +12,7 @@ use super::{
         frame::{needs, shell},
         shown::{page, refused, shown_again},
     },
-    asked::{calendars, parameters, to_event, zone},
+    asked::{calendars, identifiers_with, parameters, to_event_among, zone},
     event::{TO_CALENDAR, find_changeable},
     given::typed,
     refused::problems_of,
@@ -87,7 +87,11 @@ pub(super) async fn submit(app: Service, id: PathOf<String>, mut form: OwnForm) 
     let to = wire::MoveEvent { calendar_id: given.calendar.to_owned(), if_free: given.conflicts == "refuse" };
     let outcome = form.once(&app, async |caller: &Actor| app.move_event(caller, &id.0, &to, &if_match).await).await;
     match outcome {
-        Ok(_) => Ok(to_event(&id.0, &fields, fields.get("tz").parse().ok(), "moved")),
+        Ok(_) => {
+            // The calendar then shows the event where it is now.
+            let calendars = identifiers_with(&fields, given.calendar);
+            Ok(to_event_among(&id.0, &calendars, fields.get("tz").parse().ok(), "moved"))
+        }
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, zone(&fields, &[]), &given)?;
             match render(&app, &form.caller, &id.0, &fields, given, &problems).await {
