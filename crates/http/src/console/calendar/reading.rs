@@ -30,8 +30,8 @@ pub(super) struct Found {
 ///
 /// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
 /// and 42 days. The calendars are read one after the other, each in at most [`LISTS_MAX`] lists as long as those of the
-/// API. After each list, only what the calendar shows is kept, without descriptions and attendees, of at most [`KEPT`]
-/// events.
+/// API, and a list with occurrences that were changed on their own twice. After each list, only what the calendar shows is
+/// kept, without descriptions and attendees, of at most [`KEPT`] events.
 ///
 /// # Errors
 /// Only a failure of the service.
@@ -65,13 +65,22 @@ impl Found {
     ) -> Result<bool, Refusal> {
         let Some(window) = window(viewed, calendar.zone) else { return Ok(true) };
         let (id, window) = (calendar.id.to_string(), self.before_the_last(window));
+        let all = || {
+            let metadata = MetadataFilter::default();
+            Listing::Instances(InstanceFilter { window, status: None, source: None, metadata })
+        };
+        let mut versions = BTreeMap::new();
         for list in 0..LISTS_MAX {
-            let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
             let page = Page { limit: LIMIT_MAX, offset: list * LIMIT_MAX };
-            let listed = app.list_calendar_events(caller, &id, Listing::Instances(filter), page).await?;
+            let mut listed = app.list_calendar_events(caller, &id, all(), page).await?;
+            let series = series_of_changed(&listed.data, &versions);
+            if !series.is_empty() {
+                // The versions are not newer than what is shown. An older one only has a change refused.
+                versions.extend(app.series_versions(caller, calendar, &series).await?);
+                listed = app.list_calendar_events(caller, &id, all(), page).await?;
+            }
             let read = listed.data.last().map(|event| event.times.span.start());
             let is_end = u64::from(page.offset + page.limit) >= listed.total;
-            let versions = app.series_versions(caller, calendar, &series_of_changed(&listed.data)).await?;
             let live = listed.data.into_iter().filter_map(|event| in_view(event, calendar, &versions));
             self.keep(live.filter(|event| viewed.shows(event)));
             let is_full = self.last().is_some_and(|last| read.is_some_and(|read| read >= last));
@@ -145,11 +154,12 @@ fn window(viewed: &Viewed, own: Zone) -> Option<Span> {
     }
 }
 
-/// The series of the occurrences that were changed on their own. The others have the identifier and the version of their
-/// series.
-fn series_of_changed(events: &[Event]) -> Vec<EventId> {
+/// The series of the occurrences that were changed on their own, except for those with `known` versions. The others have
+/// the identifier and the version of their series.
+fn series_of_changed(events: &[Event], known: &BTreeMap<EventId, Version>) -> Vec<EventId> {
     let series = events.iter().filter_map(|event| Some((event.id, event.occurrence()?.series)));
-    let series: BTreeSet<EventId> = series.filter(|(id, series)| id != series).map(|(_, series)| series).collect();
+    let changed = series.filter(|(id, series)| id != series).map(|(_, series)| series);
+    let series: BTreeSet<EventId> = changed.filter(|series| !known.contains_key(series)).collect();
     series.into_iter().collect()
 }
 
@@ -166,7 +176,7 @@ fn in_view(event: Event, calendar: &Calendar, versions: &BTreeMap<EventId, Versi
         is_imported: event.source == EventSource::ExternalIcal,
         version: event.version.0,
         series_version: event.occurrence().map(|occurrence| {
-            // A series that has gone has no version.
+            // A series that has gone, or appeared a moment ago, has no version.
             let known = (event.id == occurrence.series).then_some(event.version);
             known.or_else(|| versions.get(&occurrence.series).copied()).map_or(0, |version| version.0)
         }),
