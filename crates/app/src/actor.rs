@@ -162,6 +162,15 @@ pub enum IfMatch {
     OneOf(Vec<Version>),
     /// No version: the row must not exist yet. No header says so; pages with forms do.
     Absent,
+    /// One of these versions of an occurrence, and one of these of its series if more than one occurrence changes. A
+    /// changed occurrence has a version of its own, which other changes of its series do not raise. Only the console says
+    /// so.
+    WithSeries {
+        /// The versions of the occurrence.
+        own: Vec<Version>,
+        /// The versions of its series.
+        series: Vec<Version>,
+    },
 }
 
 impl IfMatch {
@@ -172,8 +181,21 @@ impl IfMatch {
     pub fn check(&self, version: Version) -> Result<(), Refusal> {
         match self {
             Self::Any => Ok(()),
-            Self::OneOf(versions) if versions.contains(&version) => Ok(()),
-            Self::OneOf(_) | Self::Absent => Err(Refusal::Stale { current: etag(version) }),
+            Self::OneOf(versions) | Self::WithSeries { own: versions, .. } if versions.contains(&version) => Ok(()),
+            Self::OneOf(_) | Self::WithSeries { .. } | Self::Absent => Err(Refusal::Stale { current: etag(version) }),
+        }
+    }
+
+    /// Allows a change to more than one occurrence of a series at that version.
+    ///
+    /// # Errors
+    /// [`Refusal::Stale`] with the `ETag` of the series.
+    pub(crate) fn check_series(&self, version: Version) -> Result<(), Refusal> {
+        match self {
+            Self::WithSeries { series, .. } if !series.contains(&version) => {
+                Err(Refusal::Stale { current: etag(version) })
+            }
+            Self::Any | Self::OneOf(_) | Self::WithSeries { .. } | Self::Absent => Ok(()),
         }
     }
 
@@ -184,7 +206,7 @@ impl IfMatch {
     pub fn check_absent(&self) -> Result<(), Refusal> {
         match self {
             Self::Any | Self::Absent => Ok(()),
-            Self::OneOf(_) => Err(Refusal::Stale { current: "(there is none)".to_owned() }),
+            Self::OneOf(_) | Self::WithSeries { .. } => Err(Refusal::Stale { current: "(there is none)".to_owned() }),
         }
     }
 }

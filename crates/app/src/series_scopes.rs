@@ -37,6 +37,7 @@ impl App {
             let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: instance } =
                 self.occurrence(actor, path, occurrence).await?;
             if_match.check(instance.version)?;
+            if_match.check_series(seen.version)?;
             let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
@@ -112,6 +113,7 @@ impl App {
         retry_stale(|| async {
             let found = self.occurrence(actor, path, occurrence).await?;
             if_match.check(found.event.version)?;
+            if_match.check_series(found.series.event.version)?;
             let now = self.now();
             let OwnedEvent { event: seen, agent } = &found.series;
             let ended = match scope {

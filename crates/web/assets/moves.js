@@ -151,14 +151,14 @@
     say('Saving…');
     const { id, version, series } = item.dataset;
     const signal = AbortSignal.timeout(15_000);
+    const headers = { 'Content-Type': 'application/json', 'If-Match': `"${version}"` };
+    // An occurrence that was changed on its own keeps its version when its series changes.
+    if (scope !== 'this') headers['X-Series-Version'] = series;
     let answer;
     try {
-      // An occurrence that was changed on its own keeps its version when its series changes.
-      const whole = scope === 'this' ? null : await fetch(`/v1/events/${id.replace(/_[^_]*$/, '')}`, { cache: 'no-store', signal });
-      if (whole?.ok && !whole.headers.get('ETag')?.includes(`"${series}"`)) return refuse(CHANGED);
-      answer = whole && !whole.ok ? whole : await fetch(`/v1/events/${id}${scope === 'this' ? '' : `?scope=${scope}`}`, {
+      answer = await fetch(`/v1/events/${id}${scope === 'this' ? '' : `?scope=${scope}`}`, {
         method: 'PATCH',
-        headers: { 'Content-Type': 'application/json', 'If-Match': `"${version}"` },
+        headers,
         // A new start moves the event, and a new end changes its length.
         body: JSON.stringify(kind === 'resize' ? { end_time: new Date(to) } : { start_time: new Date(from) }),
         signal,

@@ -176,6 +176,10 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": "Room 2" })).await.expect(200);
     let stale = stale.send(&mut pages, &format!("{third}/edit")).await.says(412, "The event has changed since");
     stale.says(412, "<dt>Rule of the series</dt><dd><code>FREQ=DAILY;COUNT=5</code>");
+    let asks = pages.open(&format!("{third}/cancel")).await;
+    let hides = ["org", "once", "version", "series_version", "tz", "date"];
+    let stale = Filled::of(&asks, &hides, &[("scope", "all")]).but(&[("series_version", "1")]);
+    stale.send(&mut pages, &format!("{third}/cancel")).await.says(412, "The event has changed since");
     assert_eq!(it.taking_place().await, shown);
     it.api.patch(format!("/v1/events/{series}")).json(json!({ "location": null })).await.expect(200);
     // All get the title, and keep their times.

@@ -10,6 +10,10 @@ use crate::error::ApiError;
 /// The maximum number of entity tags in the header.
 const TAGS_MAX: usize = 16;
 
+/// The version of the series of an occurrence. The grid of the console sends it, because an occurrence that was changed on
+/// its own has a version of its own, which other changes of its series do not raise.
+const SERIES_VERSION: &str = "x-series-version";
+
 /// The condition in `If-Match`.
 pub(crate) struct Precondition(pub IfMatch);
 
@@ -32,7 +36,14 @@ impl<S: Sync> FromRequestParts<S> for Precondition {
         if tags.len() > TAGS_MAX {
             return Err(malformed());
         }
-        Ok(Self(if any { IfMatch::Any } else { IfMatch::OneOf(tags) }))
+        Ok(Self(match parts.headers.get(SERIES_VERSION) {
+            _ if any => IfMatch::Any,
+            None => IfMatch::OneOf(tags),
+            Some(series) => {
+                let series = series.to_str().ok().and_then(|text| text.parse().ok()).map(Version);
+                IfMatch::WithSeries { own: tags, series: series.into_iter().collect() }
+            }
+        }))
     }
 }
 

@@ -132,16 +132,11 @@ fn detail(
     }
 }
 
-/// Requires the version of the series that the page of a form showed, if the form is about more than one occurrence.
-///
-/// # Errors
-/// [`Refusal::Stale`] if the series has changed since.
-pub(super) fn require_series(event: &EventDetail, scope: SeriesScope, fields: &Fields) -> Result<(), Refusal> {
-    if scope == SeriesScope::This {
-        return Ok(());
-    }
-    let shown = fields.get("series_version").parse().map(Version).into_iter().collect();
-    IfMatch::OneOf(shown).check(Version(event.series_version))
+/// Requires the versions that the page of a form showed: that of the event, and that of its series if the form changes more
+/// than one occurrence.
+pub(super) fn if_match(form: &OwnForm) -> IfMatch {
+    let shown = |name: &str| -> Vec<Version> { form.fields.get(name).parse().map(Version).into_iter().collect() };
+    IfMatch::WithSeries { own: shown("version"), series: shown("series_version") }
 }
 
 /// `GET /console/calendar/events/{id}`
@@ -224,14 +219,10 @@ fn sends(fields: &Fields) -> bool {
 
 /// `POST /console/calendar/events/{id}/cancel`
 pub(super) async fn cancel(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let (id, send, if_match) = (&id.0, sends(&form.fields), form.if_match());
+    let (id, send, if_match) = (&id.0, sends(&form.fields), if_match(&form));
     let outcome = match scope(id, &form.fields) {
         Ok(scope) => {
-            let fields = form.fields.clone();
             form.once(&app, async |caller: &Actor| {
-                if scope != SeriesScope::This {
-                    require_series(&find_changeable(&app, caller, id, &fields).await?, scope, &fields)?;
-                }
                 app.delete_event(caller, EventPath { calendar: None, id }, scope, None, send, &if_match).await
             })
             .await

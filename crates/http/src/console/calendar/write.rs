@@ -21,7 +21,7 @@ use super::{
         shown::{page, refused, shown_again},
     },
     asked::{calendars, chosen, date, identifiers, named, parameters, to_calendar, to_event, zone},
-    event::{TO_CALENDAR, find_changeable, require_series, scope},
+    event::{TO_CALENDAR, find_changeable, if_match, scope},
     given::{Current, changed, is_changed, merged, shown_before, typed},
     refused::problems_of,
     wanted::{Around, in_minutes, wanted},
@@ -233,7 +233,7 @@ async fn save(app: &App, id: &str, form: &mut OwnForm, fields: &Fields) -> Resul
         scope(id, fields)?;
         return Ok(None);
     }
-    let if_match = form.if_match();
+    let if_match = if_match(form);
     let answer = form.once(app, async |caller: &Actor| update(app, caller, id, fields, &if_match).await).await?;
     Ok(Some(answer))
 }
@@ -250,6 +250,5 @@ async fn update(
     let scope = errors.take_all(scope(id, fields));
     let patch = errors.take_all(changed(&event, &typed(fields), &shown_before(fields)));
     let (Some(scope), Some(patch)) = (scope, patch) else { return Err(errors.into()) };
-    require_series(&event, scope, fields)?;
     app.update_event(caller, EventPath { calendar: None, id }, scope, patch, if_match).await
 }
