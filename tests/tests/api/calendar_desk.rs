@@ -81,8 +81,13 @@ impl Desk {
 
     /// What takes place in March 2027: the day, the time and the title.
     pub(crate) async fn taking_place(&self) -> Vec<String> {
-        let window =
-            [("expand", "true"), ("start_after", "2027-03-01T00:00:00Z"), ("start_before", "2027-04-01T00:00:00Z")];
+        self.taking_place_in("2027-03").await
+    }
+
+    /// What takes place in a month, such as `2027-03`.
+    pub(crate) async fn taking_place_in(&self, month: &str) -> Vec<String> {
+        let (first, last) = (format!("{month}-01T00:00:00Z"), format!("{month}-31T23:59:59Z"));
+        let window = [("expand", "true"), ("start_after", &*first), ("start_before", &*last)];
         let path = format!("/v1/calendars/{}/events", self.calendar);
         let listed = self.api.get(path).query(&window).await.expect(200);
         let shown = listed.data().into_iter().map(|event| {
