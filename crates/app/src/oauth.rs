@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kalends_accounts::{
-    Action, AddressStanding, AuditEntry, Change, Email, NewAccount, Principal, Session, SessionEnd, TokenHash, User,
+    Action, AuditEntry, Change, Email, NewAccount, Principal, Session, SessionEnd, TokenHash, User,
     oauth::{
         Attempt as OauthAttempt, Callback, Client, Identity, KnownIdentity, OauthError, Provider, ReturnTo,
         SIGN_IN_SCOPES, SignInAs, sign_in_as,

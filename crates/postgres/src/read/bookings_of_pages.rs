@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookedEventRow, BookingPageRow, BookingRow, booking_row};
+use crate::rows::{BookedEventRow, BookingPageRow, booking_row};
 
 impl PostgresStore {
     /// See [`BookingPages::list_bookings_of_pages`](kalends_bookings::ports::BookingPages::list_bookings_of_pages).

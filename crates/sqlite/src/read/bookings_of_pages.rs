@@ -15,7 +15,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{BookedEventRow, BookingPageRow, BookingRow, booking_row, row_id},
+    rows::{BookedEventRow, BookingPageRow, booking_row, row_id},
 };
 
 impl SqliteStore {
