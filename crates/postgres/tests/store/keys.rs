@@ -58,7 +58,7 @@ async fn the_key_table_keeps_one_writing_key() {
     let new = WrappedDataKey { resealed_at: Some(at), ..new };
     assert_eq!(table.data_keys().await.unwrap(), [old.clone(), new.clone()]);
     table.remove_data_key(old.id).await.unwrap();
-    assert_eq!(table.data_keys().await.unwrap(), [new.clone()]);
+    assert_eq!(table.data_keys().await.unwrap(), std::slice::from_ref(&new));
 
     let third = key(&make, DataKeyState::Reading);
     assert!(table.add_data_key(&third, false).await.unwrap());
