@@ -119,7 +119,7 @@ fn an_event_that_begins_to_repeat_follows_the_clocks_of_its_calendar() {
     assert!(patch.recurrence.rule.is_set() && !patch.recurrence.zone.is_set());
     let errors = changed(&occurrence, &EventGiven { repeats: daily, scope: "this", ..was }, &was).unwrap_err();
     assert_eq!(names(&errors), ["repeats"]);
-    // Of all occurrences, only the first one could remain.
+    // Only the first occurrence could remain.
     let never = RepeatGiven { choice: "never", ..was.repeats };
     let ends = |event: &EventDetail, scope| changed(event, &EventGiven { repeats: never, scope, ..was }, &was);
     assert_eq!(names(&ends(&occurrence, "all").unwrap_err()), ["repeats"]);
