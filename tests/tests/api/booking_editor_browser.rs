@@ -40,7 +40,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     let walk = Walk::begin(&it, way).await;
     let listed = async || it.api.get("/v1/booking-pages").await.expect(200).data();
     walk.goto(BOOKINGS).await;
-    walk.reaches("Bookings").await;
+    walk.reaches("Bookings of all pages").await;
     walk.sees("No bookings are to come.").await;
     walk.goto(LIST).await;
     walk.reaches("Booking pages").await;
