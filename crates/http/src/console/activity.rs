@@ -181,7 +181,7 @@ fn page_of(caller: &Actor, id: &str) -> Option<Href> {
     let (kind, _) = id.split_once('_')?;
     let (operation, place) = match kind {
         AgentId::PREFIX => (&operations::GET_AGENT, AGENT),
-        CalendarId::PREFIX => (&operations::GET_CALENDAR, CALENDAR_SETTINGS),
+        CalendarId::PREFIX => (&operations::UPDATE_CALENDAR, CALENDAR_SETTINGS),
         EventId::PREFIX => (&operations::GET_EVENT, EVENT),
         ProposalId::PREFIX => (&operations::GET_PROPOSAL, PROPOSAL),
         BookingPageId::PREFIX => (&operations::GET_BOOKING_PAGE, BOOKING_PAGE),
