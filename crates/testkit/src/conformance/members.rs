@@ -243,7 +243,7 @@ pub async fn decisions_about_members_follow_each_other(store: &StoreUnderTest) {
     assert_eq!(scene.members().await.len(), TASKS - 1);
 }
 
-/// Of two owners, one leaves while the other is demoted. Only one of them succeeds, so the organization keeps an owner.
+/// One of two owners leaves while the other is demoted. Only one of these succeeds, so the organization keeps an owner.
 pub async fn an_organization_keeps_an_owner_in_a_race(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let leaves = scene.first_owner().await;
