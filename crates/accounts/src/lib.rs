@@ -65,8 +65,8 @@ pub use second_factor::{
 };
 pub use session::{
     CrossSite, KeptToken, OPERATOR_SESSION_LASTS, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session,
-    SessionClaims, SessionCookies, SessionEnd, check_anonymous, check_provenance, kept_token, operator_cookie,
-    origin_of, origins_of, session_token, state_cookie,
+    SessionClaims, SessionCookies, SessionEnd, SignedIn, check_anonymous, check_provenance, kept_token,
+    operator_cookie, origin_of, origins_of, session_token, state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use sign_ups::SignUps;

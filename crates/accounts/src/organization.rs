@@ -84,7 +84,7 @@ impl SignUpSource {
 }
 
 /// An organization as stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
     /// The identifier.
     pub id: OrgId,

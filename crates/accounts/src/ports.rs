@@ -9,7 +9,7 @@ use kalends_time::{CivilDate, Timestamp};
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
     MemberInvitation, Membership, Organization, OrganizationCounts, OrganizationSearch, Principal, ScopedKey,
-    SecondFactor, Session, Taken, TokenHash, TokenPurpose, User, UserToken, VerificationCode,
+    SecondFactor, Session, SignedIn, Taken, TokenHash, TokenPurpose, User, UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -132,6 +132,11 @@ pub trait MemberInvitations: Send + Sync {
 pub trait Sessions: Send + Sync {
     /// The session with that identifier, in force or not ([`Session::holds`]).
     async fn find_session(&self, session: SessionId) -> Result<Option<Session>, StoreError>;
+
+    /// What the user's session with that identifier opens, whether or not the session is in force: the user and their
+    /// active membership ([`crate::active_membership`]) with its organization. `None` if the session belongs to another
+    /// user, or opens no organization. One statement, because every request of a session needs it.
+    async fn find_signed_in(&self, session: SessionId, user: UserId) -> Result<Option<SignedIn>, StoreError>;
 
     /// Removes up to `limit` sessions that have expired at `now`, and returns how many.
     async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -4,7 +4,7 @@ use kalends_kernel::{KeyId, OrgId, SessionId, UserId};
 use kalends_plans::{Limits, LimitsError, Plan};
 
 use crate::{
-    NewKey, Organization, Role, Session, Waitlist,
+    NewKey, SignedIn, Waitlist,
     reach::{Caller, CallerKind, ScopedAgent},
 };
 
@@ -64,6 +64,8 @@ pub struct Principal {
     pub limits: Limits,
     /// The terms that the organization last accepted.
     pub accepted_terms: Option<String>,
+    /// What the session opens; `None` for a key.
+    pub signed_in: Option<Box<SignedIn>>,
 }
 
 impl Principal {
@@ -72,21 +74,23 @@ impl Principal {
         user.to_string().chars().take(NewKey::PREFIX_LEN).collect()
     }
 
-    /// The principal of a session that is in force and opens `organization`, in which its user has that role.
+    /// The principal of a session that is in force.
     ///
     /// # Errors
     /// [`LimitsError`] if the stored overrides are invalid.
-    pub fn of_session(session: &Session, organization: &Organization, role: Role) -> Result<Self, LimitsError> {
+    pub fn of_session(signed_in: SignedIn) -> Result<Self, LimitsError> {
+        let SignedIn { session, organization, role, .. } = &signed_in;
         Ok(Self {
             credential: Credential::Session { session: session.id, user: session.user },
             key_prefix: Self::user_prefix(session.user),
             org: organization.id,
-            kind: CallerKind::of_role(role),
+            kind: CallerKind::of_role(*role),
             reach: Reach::Organization,
             waitlisted: organization.waitlist != Waitlist::Active,
             plan: organization.plan,
             limits: organization.limits()?,
             accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
+            signed_in: Some(Box::new(signed_in)),
         })
     }
 

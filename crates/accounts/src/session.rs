@@ -5,7 +5,10 @@ use kalends_time::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
+use crate::{
+    Organization, Role, User,
+    oauth::{ATTEMPT_LASTS, STATE_COOKIE},
+};
 
 /// How long a session lasts.
 pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
@@ -39,6 +42,19 @@ pub struct Session {
     pub expires_at: Timestamp,
     /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
+}
+
+/// What a session opens, read at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedIn {
+    /// The session.
+    pub session: Session,
+    /// Its user.
+    pub user: User,
+    /// The organization that the user works in ([`crate::active_membership`]).
+    pub organization: Organization,
+    /// The user's role there.
+    pub role: Role,
 }
 
 /// The token's JWT claims.

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{
-    Credential, Principal,
+    Credential, Principal, SignedIn,
     reach::{self, Passage, Subject},
 };
 use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
@@ -85,6 +85,14 @@ impl Actor {
             Credential::Session { session, user } => Some((session, user)),
             Credential::Key(_) => None,
         }
+    }
+
+    /// The signed-in user and the organization of the session, as they were when the request began.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the caller has a key. The access table admits no key to an operation of the console.
+    pub fn signed_in(&self) -> Result<&SignedIn, Refusal> {
+        self.principal.signed_in.as_deref().ok_or(Refusal::NotSignedIn)
     }
 
     /// Allows access to what concerns the organization as a whole.

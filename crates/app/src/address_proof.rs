@@ -84,7 +84,7 @@ impl App {
         }
         let (org, raised) = match opened {
             Some((org, raised)) => (org, raised),
-            None => (self.opened_by(after.id, None).await?.ok_or(Refusal::NotSignedIn)?.0.id, Vec::new()),
+            None => (self.organization_of(after.id).await?.ok_or(Refusal::NotSignedIn)?.id, Vec::new()),
         };
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
@@ -173,7 +173,7 @@ impl App {
             return Err(Refusal::EmailTaken);
         }
         // If the organization has just been deleted, so was the user, or they belong to another one.
-        let (organization, _) = self.opened_by(user.id, None).await?.ok_or_else(refused)?;
+        let organization = self.organization_of(user.id).await?.ok_or_else(refused)?;
         let is_proved = user.email_verified_at.is_some();
         Ok(OwnProof { email: user.email, organization: organization.name.as_str().to_owned(), is_proved })
     }

@@ -228,7 +228,7 @@ impl App {
         code: Option<&str>,
     ) -> Result<SessionBegun<wire::SignedIn>, Attempt> {
         let user_id = user.id;
-        let Some((organization, _)) = self.opened_by(user_id, None).await? else {
+        let Some(organization) = self.organization_of(user_id).await? else {
             // Should not happen: a user is deleted together with their last organization.
             tracing::error!(user = %user_id, "a user belongs to no organization and cannot sign in");
             return Err(Refusal::WrongPassword.into());
@@ -292,8 +292,8 @@ impl App {
     fn note_failed_sign_in(self: &Arc<Self>, request: &Request, user: UserId) {
         let (app, request) = (Arc::clone(self), request.clone());
         let noting = async move {
-            match app.opened_by(user, None).await {
-                Ok(Some((organization, _))) => {
+            match app.organization_of(user).await {
+                Ok(Some(organization)) => {
                     app.note_sampled_of(
                         &request,
                         organization.id,
@@ -328,7 +328,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
-    pub async fn who(&self, actor: &Actor) -> Result<(User, Organization), Refusal> {
+    pub(crate) async fn who(&self, actor: &Actor) -> Result<(User, Organization), Refusal> {
         let (_, user) = human(actor)?;
         let user = self.user(user).await?;
         let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;

@@ -292,7 +292,7 @@ impl App {
                 if self.known(identity).await? != Some(user.id) {
                     return Err(Attempt::Stale);
                 }
-                let Some((organization, _)) = self.opened_by(user.id, None).await? else {
+                let Some(organization) = self.organization_of(user.id).await? else {
                     tracing::error!(user = %user.id, "a user belongs to no organization and cannot sign in");
                     return Ok(Err(OauthFailure::Failed));
                 };

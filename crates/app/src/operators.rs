@@ -246,7 +246,7 @@ async fn user_of(app: &Arc<App>, email: &Email) -> Result<(User, OrgId), Refusal
         let stated = !app.accounts_of(email).await?.is_empty();
         return Err(if stated { FieldError::new("email", several).into() } else { unknown() });
     };
-    let (organization, _) = app.opened_by(user.id, None).await?.ok_or_else(unknown)?;
+    let organization = app.organization_of(user.id).await?.ok_or_else(unknown)?;
     Ok((user, organization.id))
 }
 

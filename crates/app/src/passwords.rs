@@ -47,7 +47,7 @@ impl App {
         let token = MailedToken::generate(self.entropy());
         let known = retry_stale(|| async {
             let Some(user) = self.account_of(email).await? else { return Ok(false) };
-            let Some((organization, _)) = self.opened_by(user.id, None).await? else { return Ok(false) };
+            let Some(organization) = self.organization_of(user.id).await? else { return Ok(false) };
             let mut changes = ChangeSet::new(organization.id);
             changes.accounts.push(Change::PutUserToken(UserToken::issue(
                 &token,

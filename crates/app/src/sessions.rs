@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Organization, Principal, Provenance, Role, Session, User, active_membership, check_anonymous, check_provenance,
+    Organization, Principal, Provenance, Session, SignedIn, User, active_membership, check_anonymous, check_provenance,
 };
 use kalends_kernel::{StoreError, UserId};
 
@@ -20,25 +20,19 @@ impl App {
         let now = self.now();
         let claimed = self.parts.tokens.read(token).and_then(|claims| claims.check(now));
         let (session, user) = claimed.ok_or(Refusal::NotSignedIn)?;
-        let session = self.parts.store.find_session(session).await?;
-        let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
-        let (organization, role) = self.opened_by(user, Some(&session)).await?.ok_or(Refusal::NotSignedIn)?;
-        principal_of(&session, &organization, role).map(Arc::new)
+        let signed_in = self.parts.store.find_signed_in(session, user).await?;
+        let signed_in = signed_in.filter(|found| found.session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
+        principal_of(signed_in).map(Arc::new)
     }
 
-    /// The organization that a user works in, with the user's role there: the session's if the user belongs to it, else
-    /// the one that they have belonged to longest. `None` if they belong to none.
-    pub(crate) async fn opened_by(
-        &self,
-        user: UserId,
-        session: Option<&Session>,
-    ) -> Result<Option<(Organization, Role)>, StoreError> {
+    /// The organization that a user without a session works in: the one that they have belonged to longest. `None` if
+    /// they belong to none.
+    pub(crate) async fn organization_of(&self, user: UserId) -> Result<Option<Organization>, StoreError> {
         let memberships = self.parts.store.memberships_of(user).await?;
-        let Some(active) = active_membership(&memberships, session.and_then(|session| session.org)) else {
-            return Ok(None);
-        };
-        let organization = self.parts.store.find_organization(active.org).await?;
-        Ok(organization.map(|organization| (organization, active.role)))
+        match active_membership(&memberships, None) {
+            Some(active) => self.parts.store.find_organization(active.org).await,
+            None => Ok(None),
+        }
     }
 
     /// Whether a request may use a session's cookie.
@@ -68,7 +62,8 @@ impl App {
     }
 }
 
-fn principal_of(session: &Session, organization: &Organization, role: Role) -> Result<Principal, Refusal> {
-    Principal::of_session(session, organization, role)
-        .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error).into())
+fn principal_of(signed_in: SignedIn) -> Result<Principal, Refusal> {
+    let org = signed_in.organization.id;
+    Principal::of_session(signed_in)
+        .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error).into())
 }

@@ -75,7 +75,7 @@ pub use rules::{RulesRow, read_rules};
 pub use scoped_key::ScopedKeyRow;
 pub use sealed::EventContent;
 pub use second_factor::SecondFactorRow;
-pub use session::SessionRow;
+pub use session::{SessionRow, SignedInRow};
 pub use subscription::{ItemRow, NeighbourRow, SubscriptionRow};
 pub use user::{InvitationRow, MemberRow, MembershipRow, UserRow};
 pub use webhook::{DeliveryRow, WebhookRow};

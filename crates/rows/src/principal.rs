@@ -46,6 +46,7 @@ impl<K: Key> PrincipalRow<K> {
             _ => (CallerKind::of_key(own.named("kind", &self.kind, KeyKind::from_name)?), Reach::Organization),
         };
         Ok(Principal {
+            signed_in: None,
             credential: Credential::Key(key),
             key_prefix: self.prefix,
             org,

@@ -43,6 +43,7 @@ pub(crate) type RepeatingRow<'a> = kalends_rows::RepeatingRow<'a, Key>;
 pub(crate) type RulesRow = kalends_rows::RulesRow<Key>;
 pub(crate) type ScopedKeyRow = kalends_rows::ScopedKeyRow<Key>;
 pub(crate) type SessionRow = kalends_rows::SessionRow<Key>;
+pub(crate) type SignedInRow = kalends_rows::SignedInRow<Key>;
 pub(crate) type SubscriptionRow = kalends_rows::SubscriptionRow<Key>;
 pub(crate) type UserRow = kalends_rows::UserRow<Key>;
 pub(crate) type WaitingRow = kalends_rows::WaitingRow<Key>;

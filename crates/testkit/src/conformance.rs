@@ -353,6 +353,7 @@ macro_rules! conformance_cases {
                 only_valid_sessions_are_switched,
                 sessions_end,
                 sessions_end_with_their_organization,
+                a_session_opens_the_active_membership,
                 expired_sessions_are_purged,
                 no_session_outlives_a_password_change,
             }

@@ -59,6 +59,7 @@ impl House {
     /// The holder of the organization's key.
     fn principal(&self) -> Arc<Principal> {
         Arc::new(Principal {
+            signed_in: None,
             credential: Credential::Key(KeyId::new(self.make.clock.now(), &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,
@@ -87,6 +88,7 @@ impl House {
         let session = SessionId::new(now, &self.make.entropy);
         let user = self.owner.id;
         let principal = Principal {
+            signed_in: None,
             credential: Credential::Session { session, user },
             kind: CallerKind::Owner,
             ..Principal::clone(&self.principal())

@@ -82,6 +82,7 @@ impl House {
 
     fn actor(&self, credential: Credential, kind: CallerKind, operation: &'static Operation) -> Actor {
         let principal = Principal {
+            signed_in: None,
             credential,
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,

@@ -56,6 +56,7 @@ impl Nodes {
     fn caller(&self, node: &App, limit: Option<u64>) -> Caller {
         let limits = Limits::unlimited(Some(10)).overridden(&json!({ "api_calls": limit })).unwrap();
         node.caller(Arc::new(Principal {
+            signed_in: None,
             credential: Credential::Key(self.key),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,

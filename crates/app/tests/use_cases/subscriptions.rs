@@ -537,6 +537,7 @@ impl House {
         let organization = self.store.find_organization(self.made.org).await.unwrap().unwrap();
         let now = self.app.now();
         let principal = Principal {
+            signed_in: None,
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: organization.id,

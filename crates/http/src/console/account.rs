@@ -56,7 +56,7 @@ async fn render(
 ) -> Result<String, Refusal> {
     let user = app.me(caller).await?.user;
     let shown = OwnAccount {
-        shell: &shell(app, caller, Place::Home).await?,
+        shell: &shell(caller, Place::Home)?,
         done,
         proved_at: user.email_verified_at,
         has_password: user.has_password,

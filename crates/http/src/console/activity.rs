@@ -140,7 +140,7 @@ async fn render(
     let actions = offered("All actions", actions, &filter.action);
     let entries: Vec<_> = found.iter().map(|entry| shown(entry, &names, caller)).collect();
     let shown = Activity {
-        shell: &shell(app, caller, Place::Activity).await?,
+        shell: &shell(caller, Place::Activity)?,
         given: filter.given(),
         choices: ActivityChoices { agents: &choices(&agents), actors: &choices(&actors), actions: &choices(&actions) },
         problems,

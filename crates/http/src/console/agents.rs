@@ -78,7 +78,7 @@ async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Res
     let paging = Paging { path: AGENTS.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
     let agents: Vec<_> = listed.data.into_iter().map(shown).collect();
     let list = Agents {
-        shell: &shell(&app, &caller.0, Place::Agents).await?,
+        shell: &shell(&caller.0, Place::Agents)?,
         done: asked.done(),
         may_create: caller.0.may(&operations::CREATE_AGENT),
         agents: &agents,
@@ -110,7 +110,7 @@ async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
 }
 
 async fn new(app: &App, caller: &Actor, given: AgentGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
-    let shell = shell(app, caller, Place::Agents).await?;
+    let shell = shell(caller, Place::Agents)?;
     Ok(NewAgentForm { shell: &shell, once: &new_once(app.entropy()), given, problems }.html())
 }
 
@@ -172,7 +172,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let given = fields(now, |name, now| filled.text(name, now));
     let was = fields(now, |name, now| filled.text_before(name, now));
     let shown = AgentPage {
-        shell: &shell(app, caller, Place::Agents).await?,
+        shell: &shell(caller, Place::Agents)?,
         done,
         may_change: caller.may(&operations::UPDATE_AGENT),
         agent: &agent,
@@ -255,7 +255,7 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     needs(caller, &operations::DELETE_AGENT)?;
     let agent = app.agent(caller, id).await?;
     let calendars = app.list_agent_calendars(caller, id, Page { limit: 1, offset: 0 }).await?.total;
-    let shell = shell(app, caller, Place::Agents).await?;
+    let shell = shell(caller, Place::Agents)?;
     Ok(Decommission { shell: &shell, agent: &shown(agent), calendars, problem }.html())
 }
 

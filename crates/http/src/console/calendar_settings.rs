@@ -82,7 +82,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let given = fields(now, |name, now| filled.text(name, now));
     let was = fields(now, |name, now| filled.text_before(name, now));
     let shown = CalendarSettings {
-        shell: &shell(app, caller, Place::Agents).await?,
+        shell: &shell(caller, Place::Agents)?,
         done,
         once: &new_once(app.entropy()),
         now: app.now(),
@@ -142,7 +142,7 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     let pages = app.list_booking_pages(caller, PAGES_MAX).await?;
     let own_pages = pages.data.iter().filter(|page| page.calendar == calendar.id).count();
     let asks = DeleteCalendar {
-        shell: &shell(app, caller, Place::Agents).await?,
+        shell: &shell(caller, Place::Agents)?,
         id: &calendar.id.to_string(),
         name: &calendar.name,
         agent: agent.as_ref().map(|(id, name)| (id.as_str(), name.as_str())),

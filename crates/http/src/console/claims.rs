@@ -61,7 +61,7 @@ async fn render(
     let paging = Paging { path: CLAIMS.to_owned(), filter: Vec::new(), page: at, total: listed.total };
     let claims: Vec<_> = listed.data.iter().map(shown).collect();
     let list = Claims {
-        shell: &shell(app, caller, Place::Home).await?,
+        shell: &shell(caller, Place::Home)?,
         done,
         claims: &claims,
         paging: &paging,
@@ -124,7 +124,7 @@ async fn ask(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<As
 async fn code(app: &App, caller: &Actor, id: &str, done: Done, problems: &Problems) -> Result<String, Refusal> {
     let claim: ClaimId = id.parse().map_err(|_| Refusal::missing(Missing::Claim, id))?;
     let asks = ClaimCode {
-        shell: &shell(app, caller, Place::Home).await?,
+        shell: &shell(caller, Place::Home)?,
         done,
         id: &claim.to_string(),
         once: &new_once(app.entropy()),

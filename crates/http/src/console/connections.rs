@@ -69,7 +69,7 @@ pub(super) async fn list(
 }
 
 async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result<Response, ApiError> {
-    let shell = shell(app, caller, Place::Connections).await?;
+    let shell = shell(caller, Place::Connections)?;
     let Listed { data: connections, total: accounts_total } = app.list_connections(caller, ALL).await?;
     let Listed { data: grants, total: grants_total } = app.list_grants(caller, ALL).await?;
     let mut names = BTreeMap::new();
@@ -166,7 +166,7 @@ pub(super) async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Res
         Ok(connection) => connection,
         Err(refusal) => return refused(refusal, TO_LIST),
     };
-    let shell = shell(&app, &caller.0, Place::Connections).await?;
+    let shell = shell(&caller.0, Place::Connections)?;
     let asks = Disconnect { shell: &shell, id: &connection.id.to_string(), name: &account(&connection) };
     Ok(page(StatusCode::OK, asks.html()))
 }

@@ -78,7 +78,7 @@ async fn render(
     let deliveries: Vec<_> = listed.data.iter().map(shown_delivery).collect();
     let filter = status.map(|status| ("status", status.as_str().to_owned())).into_iter().collect();
     let list = Deliveries {
-        shell: &shell(app, caller, Place::Webhooks).await?,
+        shell: &shell(caller, Place::Webhooks)?,
         webhook: &webhook,
         statuses: &statuses(&listed.stats, status),
         deliveries: &deliveries,
@@ -125,7 +125,7 @@ async fn render_one(app: &App, caller: &Actor, (id, delivery): (&str, &str), don
     let delivery = app.delivery(caller, &webhook, delivery).await?;
     let payload = delivery.payload.as_ref().and_then(Option::as_ref).map(|payload| pretty_json(payload.get()));
     let shown = DeliveryPage {
-        shell: &shell(app, caller, Place::Webhooks).await?,
+        shell: &shell(caller, Place::Webhooks)?,
         done,
         may_retry: caller.may(&operations::RETRY_DELIVERY),
         webhook: &webhook.id.to_string(),

@@ -63,7 +63,7 @@ async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Res
     let calendars: Vec<_> = found.data.iter().map(shown).collect();
     let subscriptions = listed(&app, &caller.0, "", (None, FIRST)).await?;
     let list = FeedsPage {
-        shell: &shell(&app, &caller.0, Place::Feeds).await?,
+        shell: &shell(&caller.0, Place::Feeds)?,
         done: asked.done(),
         calendars: &calendars,
         paging: &paging,
@@ -105,7 +105,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done) -> Result<Strin
     let calendar = app.calendar(caller, id).await?;
     let found = with_agent(app, caller, &calendar).await?;
     let shown = FeedCalendarPage {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         done,
         calendar: &found,
         address: &wire::Calendar::new(calendar, &app.settings().base_url).ical_url,
@@ -127,7 +127,7 @@ async fn ask_to_rotate(app: Service, caller: Caller, id: PathOf<String>) -> Resu
 async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
     needs(caller, &operations::ROTATE_FEED_TOKEN)?;
     let calendar = with_agent(app, caller, &app.calendar(caller, id).await?).await?;
-    let shell = shell(app, caller, Place::Feeds).await?;
+    let shell = shell(caller, Place::Feeds)?;
     Ok(RotateFeed { shell: &shell, calendar: &calendar, once: &new_once(app.entropy()) }.html())
 }
 

@@ -82,7 +82,7 @@ async fn render(
     problems: &Problems,
 ) -> Result<String, Refusal> {
     let form = FirstRunForm {
-        shell: &shell(app, caller, Place::Home).await?,
+        shell: &shell(caller, Place::Home)?,
         once,
         now: app.now(),
         has_agents: made == FirstRunMade::Nothing && has_agents(app, caller).await?,
@@ -216,7 +216,7 @@ async fn show(app: &App, caller: &Actor, given: FirstRunGiven<'_>, created: Crea
     let event = next_working_hour(app.now(), zone.parse().unwrap_or(Zone::UTC));
     let calendar = CalendarShown { id: calendar.id, name: calendar.name, zone };
     let shown = FirstAgent {
-        shell: &shell(app, caller, Place::Home).await?,
+        shell: &shell(caller, Place::Home)?,
         once: &new_once(app.entropy()),
         agent: &agent.id,
         agent_name: &agent.name,
@@ -277,7 +277,7 @@ async fn try_it(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     let (zone, date) = (calendar.zone, calendar.zone.to_civil(event.start_time).date);
     let week = Viewed { view: View::Week, date, zone, second: None, calendars: vec![id] };
     let shown = TestEvent {
-        shell: &shell(&app, &form.caller, Place::Home).await?,
+        shell: &shell(&form.caller, Place::Home)?,
         calendar: &calendar.name,
         agent: agent.as_deref(),
         week: &week.href(View::Week, date),

@@ -1,7 +1,7 @@
 //! The frame of the pages about an organization.
 
 use axum::extract::{Query, rejection::QueryRejection};
-use kalends_accounts::{Organization, User};
+use kalends_accounts::SignedIn;
 use kalends_app::{
     Actor, App, Refusal,
     operations::{self, Operation},
@@ -31,21 +31,16 @@ const fn operation(place: Place) -> &'static Operation {
 /// The frame of a page for the caller.
 ///
 /// # Errors
-/// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
-pub(super) async fn shell(app: &App, caller: &Actor, place: Place) -> Result<Shell, Refusal> {
-    let (user, organization) = app.who(caller).await?;
-    Ok(shell_of(caller, &user, &organization, place))
-}
-
-/// [`shell`], for a page that has read the user and the organization.
-pub(super) fn shell_of(caller: &Actor, user: &User, organization: &Organization, place: Place) -> Shell {
-    Shell {
+/// [`Refusal::NotSignedIn`] for a key, which no page admits.
+pub(super) fn shell(caller: &Actor, place: Place) -> Result<Shell, Refusal> {
+    let SignedIn { user, organization, .. } = caller.signed_in()?;
+    Ok(Shell {
         place,
         places: Place::ALL.iter().copied().filter(|place| caller.may(operation(*place))).collect(),
         org: organization.id.to_string(),
         organization: organization.name.as_str().to_owned(),
         email: user.email.as_str().to_owned(),
-    }
+    })
 }
 
 /// Whether the user belongs to another organization too. Otherwise, the account is deleted together with this one.

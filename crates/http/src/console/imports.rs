@@ -157,7 +157,7 @@ async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Result<Respons
 async fn render(app: &App, caller: &Actor, id: &str, text: &str, problems: &Problems) -> Result<String, Refusal> {
     needs(caller, &operations::IMPORT_CALENDAR)?;
     let calendar = with_agent(app, caller, &app.calendar(caller, id).await?).await?;
-    let shell = shell(app, caller, Place::Feeds).await?;
+    let shell = shell(caller, Place::Feeds)?;
     let (once, base_url) = (&new_once(app.entropy()), &app.settings().base_url);
     Ok(ImportForm { shell: &shell, calendar: &calendar, once, base_url, text, problems }.html())
 }
@@ -184,7 +184,7 @@ async fn checked(app: &App, form: &OwnForm, id: &str) -> Result<String, Refusal>
     let first: Vec<_> = first.into_iter().map(|event| planned(event, calendar.zone)).collect();
     let found = with_agent(app, caller, &calendar).await?;
     let shown = ImportCheck {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         calendar: &found,
         once: &new_once(app.entropy()),
         text: &text,
@@ -264,7 +264,7 @@ async fn import(app: Service, id: PathOf<String>, given: Given) -> Result<Respon
 async fn done(app: &App, caller: &Actor, id: &str, report: wire::ImportReport) -> Result<String, Refusal> {
     let stored = app.calendar(caller, id).await?;
     let calendar = with_agent(app, caller, &stored).await?;
-    let shell = shell(app, caller, Place::Feeds).await?;
+    let shell = shell(caller, Place::Feeds)?;
     Ok(Imported { shell: &shell, calendar: &calendar, result: &shown(report, stored.zone) }.html())
 }
 

@@ -96,7 +96,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, agent: &str) -> Result
     let keys = keys.into_iter().skip(paging.page.offset as usize).take(paging.page.limit as usize).collect();
     let own = if of.is_none() { own } else { Vec::new() };
     let list = Keys {
-        shell: &shell(app, caller, Place::Keys).await?,
+        shell: &shell(caller, Place::Keys)?,
         done: asked.done(),
         of: of.as_ref().map(|of| KeysOf { id: agent, name: &of.name }),
         included,
@@ -172,7 +172,7 @@ async fn new(app: &App, caller: &Actor, given: KeyGiven<'_>, problems: &Problems
         }
     }
     let agents: Vec<_> = agents.iter().map(|(id, name)| Choice { value: id, title: name }).collect();
-    let shell = shell(app, caller, Place::Keys).await?;
+    let shell = shell(caller, Place::Keys)?;
     let once = new_once(app.entropy());
     Ok(NewKeyForm { shell: &shell, once: &once, agents: &agents, more, given, problems }.html())
 }
@@ -205,7 +205,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
 /// The page that shows a new key.
 async fn made(app: &App, caller: &Actor, made: &wire::NewScopedKey) -> Result<String, Refusal> {
     let agent = app.agent(caller, &made.agent_id.to_string()).await?;
-    let shell = shell(app, caller, Place::Keys).await?;
+    let shell = shell(caller, Place::Keys)?;
     let base_url = &app.settings().base_url;
     Ok(KeyMade { shell: &shell, agent: &agent.name, key: &made.key, base_url }.html())
 }
@@ -222,7 +222,7 @@ async fn replacing(app: &App, caller: &Actor) -> Result<String, Refusal> {
     needs(caller, &operations::REGENERATE_KEY)?;
     let own = app.keys_in_force(caller).await?.own;
     let asks = ReplaceKey {
-        shell: &shell(app, caller, Place::Keys).await?,
+        shell: &shell(caller, Place::Keys)?,
         once: &new_once(app.entropy()),
         own: &own.into_iter().map(own_facts).collect::<Vec<_>>(),
     };
@@ -241,7 +241,7 @@ async fn replace(app: Service, mut form: OwnForm) -> Result<Response, ApiError> 
     match outcome {
         Ok(answer) => {
             let Replaced { key } = read(&answer)?;
-            let shell = shell(&app, &form.caller, Place::Keys).await?;
+            let shell = shell(&form.caller, Place::Keys)?;
             let base_url = &app.settings().base_url;
             Ok(page(StatusCode::OK, KeyReplaced { shell: &shell, key: &key, base_url }.html()))
         }
@@ -262,7 +262,7 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
     let key = app.key(caller, id).await?;
     let agent = app.agent(caller, &key.agent.to_string()).await?;
     let asks = RevokeKey {
-        shell: &shell(app, caller, Place::Keys).await?,
+        shell: &shell(caller, Place::Keys)?,
         id: &key.id.to_string(),
         label: key.label.as_ref().map_or("", KeyLabel::as_str),
         agent_name: &agent.name,

@@ -141,7 +141,7 @@ async fn render(
     let roles: Vec<Choice<'_>> = ROLES.into_iter().filter(|role| manages(own.0, role.value)).collect();
     let blocked = caller.may_invite().err().map(|refusal| reason(&refusal));
     let list = MembersPage {
-        shell: &shell(app, caller, Place::Organization).await?,
+        shell: &shell(caller, Place::Organization)?,
         done: said.done,
         members: &members,
         invitations: &invitations,
@@ -246,7 +246,7 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
     let member = found.map(|member| shown(member, own)).ok_or_else(|| Refusal::missing(Missing::Member, id))?;
     let role = Role::from_name(member.role).ok_or_else(|| Refusal::missing(Missing::Member, id))?;
     own.0.may_remove(role, member.is_self, owners)?;
-    let shell = shell(app, caller, Place::Organization).await?;
+    let shell = shell(caller, Place::Organization)?;
     let stays = belongs_elsewhere(app, caller).await?;
     Ok(RemoveMember { shell: &shell, member: &member, stays }.html())
 }
@@ -254,7 +254,7 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
 /// `POST /console/members/{id}/remove`. It also withdraws invitations, and lets the user leave, which ends the session.
 async fn remove(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
     let (_, user) = own(&form.caller)?;
-    let (_, organization) = app.who(&form.caller).await?;
+    let organization = &form.caller.signed_in()?.organization;
     let stays = belongs_elsewhere(&app, &form.caller).await?;
     match app.remove_member(&form.caller, &id.0).await {
         Ok(_) if id.0.parse::<UserId>().is_ok_and(|removed| removed == user) => {

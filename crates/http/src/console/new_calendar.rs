@@ -55,7 +55,7 @@ async fn render(
     let agent = app.agent(caller, id).await?;
     agent.living()?;
     let form = NewCalendarForm {
-        shell: &shell(app, caller, Place::Agents).await?,
+        shell: &shell(caller, Place::Agents)?,
         once: &new_once(app.entropy()),
         now: app.now(),
         agent: &agent.id.to_string(),

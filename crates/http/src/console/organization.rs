@@ -19,7 +19,7 @@ use kalends_wire as wire;
 
 use super::{
     form::OwnForm,
-    frame::{Asked, AskedOf, belongs_elsewhere, needs, shell, shell_of},
+    frame::{Asked, AskedOf, belongs_elsewhere, needs, shell},
     places::{ACCEPT_TERMS, DELETE_ORGANIZATION, EXPORT, EXPORT_FILE, Form, ORGANIZATION},
     shown::{page, parted, problems, refused, shown_again, terms_page},
 };
@@ -68,7 +68,7 @@ async fn render(
     typed: Option<&str>,
     problems: &Problems,
 ) -> Result<String, Refusal> {
-    let (user, organization) = app.who(caller).await?;
+    let organization = &caller.signed_in()?.organization;
     let shown = OrganizationShown {
         plan: plan_name(organization.plan),
         in_sandbox: organization.plan == Plan::FreeAgentUnverified,
@@ -78,7 +78,7 @@ async fn render(
         terms: terms_page(app),
     };
     let shown = OrganizationPage {
-        shell: &shell_of(caller, &user, &organization, Place::Organization),
+        shell: &shell(caller, Place::Organization)?,
         done,
         organization: &shown,
         name: typed.unwrap_or_else(|| organization.name.as_str()),
@@ -137,7 +137,7 @@ async fn back() -> Response {
 async fn ask_to_export(app: Service, caller: Caller) -> Result<Response, ApiError> {
     match needs(&caller.0, &operations::EXPORT) {
         Ok(()) => {
-            let shell = shell(&app, &caller.0, Place::Organization).await?;
+            let shell = shell(&caller.0, Place::Organization)?;
             Ok(page(StatusCode::OK, ExportPage { shell: &shell }.html()))
         }
         Err(refusal) => refused(refusal, TO_ORGANIZATION),
@@ -174,14 +174,14 @@ async fn question(app: &App, caller: &Actor, typed: &str, problems: &Problems) -
         ("Webhooks", used.webhook_endpoints.used),
         ("Members", u64::try_from(members).unwrap_or(u64::MAX)),
     ];
-    let shell = shell(app, caller, Place::Organization).await?;
+    let shell = shell(caller, Place::Organization)?;
     let stays = belongs_elsewhere(app, caller).await?;
     Ok(DeleteOrganization { shell: &shell, losses: &losses, stays, typed, problems }.html())
 }
 
 /// `POST /console/organization/delete`
 async fn delete(app: Service, form: OwnForm) -> Result<Response, ApiError> {
-    let (_, organization) = app.who(&form.caller).await?;
+    let organization = &form.caller.signed_in()?.organization;
     let stays = belongs_elsewhere(&app, &form.caller).await?;
     let (name, typed) = (organization.name.as_str(), form.fields.get("name"));
     let outcome = if is_typed(name, typed) {

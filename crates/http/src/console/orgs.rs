@@ -36,7 +36,7 @@ async fn list(app: Service, caller: Caller) -> Result<Response, ApiError> {
             active: own.active,
         })
         .collect();
-    let shell = shell(&app, &caller.0, Place::Home).await?;
+    let shell = shell(&caller.0, Place::Home)?;
     Ok(page(StatusCode::OK, OwnOrganizations { shell: &shell, orgs: &orgs }.html()))
 }
 
@@ -51,7 +51,7 @@ struct Asked {
 /// `GET /console/signed-in`
 async fn signed_in(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let org = asked.ok().and_then(|asked| asked.0.org.parse::<OrgId>().ok());
-    let shell = shell(&app, &caller.0, Place::Home).await?;
+    let shell = shell(&caller.0, Place::Home)?;
     let shown = |form: FormPlace<'_>| page(StatusCode::OK, SignedInAgain { shell: &shell, form }.html());
     let Some(org) = org.filter(|org| *org != caller.0.org()) else { return Ok(shown(FormPlace::Here)) };
     let orgs = app.own_orgs(&caller.0).await?.orgs;

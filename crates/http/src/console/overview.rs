@@ -5,13 +5,13 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use kalends_accounts::Waitlist;
+use kalends_accounts::{SignedIn, Waitlist};
 use kalends_app::{Actor, App, Refusal};
 use kalends_web::{Next, Overview, Place, UsedMetric};
 
 use super::{
     at_a_glance::Glance,
-    frame::shell_of,
+    frame::shell,
     places::{HOME, to_sign_in},
     shown::{TAKEN, because_of, page, wait},
     usage::used,
@@ -41,12 +41,12 @@ async fn render(
     resent: bool,
     problem: Option<&str>,
 ) -> Result<Response, ApiError> {
-    let (user, organization) = app.who(actor).await?;
+    let SignedIn { user, organization, .. } = actor.signed_in()?;
     let glance = Glance::read(app, actor).await?;
     let metrics: Vec<UsedMetric<'_>> = glance.used.iter().copied().map(used).collect();
     let settings = app.settings();
     let overview = Overview {
-        shell: &shell_of(actor, &user, &organization, Place::Home),
+        shell: &shell(actor, Place::Home)?,
         waits: organization.waitlist != Waitlist::Active,
         name: user.name.as_str(),
         role: actor.principal.kind.as_str(),

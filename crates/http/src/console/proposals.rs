@@ -84,7 +84,7 @@ async fn render(app: &App, caller: &Actor, id: &str, fields: &Fields, problems: 
     let choices = if may_answer { read.choices(app, caller, &proposal).await? } else { Choices::default() };
     let zone = read.zone(&proposal, fields.get("tz").parse().ok());
     let shown = ProposalPage {
-        shell: &shell(app, caller, Place::Waiting).await?,
+        shell: &shell(caller, Place::Waiting)?,
         done: Done::named(fields.get("done")),
         once: &new_once(app.entropy()),
         proposal: &read.shown(&proposal, zone, now),
@@ -200,7 +200,7 @@ async fn question(app: &App, caller: &Actor, id: &str, fields: &Fields) -> Resul
         return Err(Refusal::Proposal(ProposalError::NotPending(state.status())));
     }
     let shown = CancelProposal {
-        shell: &shell(app, caller, Place::Waiting).await?,
+        shell: &shell(caller, Place::Waiting)?,
         once: &new_once(app.entropy()),
         id: &proposal.id().to_string(),
         title: proposal.title(),

@@ -59,7 +59,7 @@ async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) 
     let kept = agent.chain(status.map(|status| ("status", status.as_str().to_owned()))).collect();
     let paging = Paging { path: SUBSCRIPTIONS.to_owned(), filter: kept, page: asked.page(), total: found.total };
     let list = Subscriptions {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         done: asked.done(),
         may_create: caller.may(&operations::CREATE_SUBSCRIPTION),
         of: of.as_ref().map(|of| SubscriptionsOf { id: &filter.agent, name: &of.name }),

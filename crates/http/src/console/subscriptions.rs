@@ -112,7 +112,7 @@ async fn new(app: &App, caller: &Actor, given: SubscriptionGiven<'_>, problems: 
     let titles: Vec<_> = calendars.iter().map(title).collect();
     let choices: Vec<_> = titles.iter().map(|(value, title)| Choice { value, title }).collect();
     let form = NewSubscriptionForm {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         once: &new_once(app.entropy()),
         calendars: &choices,
         oldest,
@@ -193,7 +193,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let was = fields(now, |name, now| filled.text_before(name, now));
     let version = found.version;
     let shown = SubscriptionPage {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         done,
         may_change: caller.may(&operations::UPDATE_SUBSCRIPTION),
         may_delete: caller.may(&operations::DELETE_SUBSCRIPTION),
@@ -273,7 +273,7 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     needs(caller, &operations::DELETE_SUBSCRIPTION)?;
     let found = app.subscription(caller, id).await?;
     let asked = DeleteSubscription {
-        shell: &shell(app, caller, Place::Feeds).await?,
+        shell: &shell(caller, Place::Feeds)?,
         subscription: &one_shown(app, caller, &found).await?,
         version: &found.version.0.to_string(),
         problem,

@@ -38,7 +38,7 @@ async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
     let history: Vec<_> = used_ones.into_iter().map(history_of).collect();
     let unused: Vec<_> = others.into_iter().map(|others| others.metric.title()).collect();
     let shown = UsagePage {
-        shell: &shell(app, caller, Place::Usage).await?,
+        shell: &shell(caller, Place::Usage)?,
         plan: report.plan,
         rate_per_second: caller.principal.limits.rate_per_second(),
         resets_at: report.period_end(),

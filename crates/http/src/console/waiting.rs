@@ -54,7 +54,7 @@ async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<A
     let paging = Paging { path: WAITING.to_owned(), filter: Vec::new(), page: asked.page(), total };
     let holds = Holds::read(&app, caller).await?;
     let shown = Waiting {
-        shell: &shell(&app, caller, Place::Waiting).await?,
+        shell: &shell(caller, Place::Waiting)?,
         done: asked.done(),
         now: app.now(),
         opened: &opened(&app, caller, &headers).await?,

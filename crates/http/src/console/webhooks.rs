@@ -77,7 +77,7 @@ async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Res
     let paging = Paging { path: WEBHOOKS.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
     let webhooks: Vec<_> = listed.data.iter().map(shown).collect();
     let list = Webhooks {
-        shell: &shell(&app, &caller.0, Place::Webhooks).await?,
+        shell: &shell(&caller.0, Place::Webhooks)?,
         done: asked.done(),
         may_create: caller.0.may(&operations::CREATE_WEBHOOK),
         webhooks: &webhooks,
@@ -194,7 +194,7 @@ async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
 }
 
 async fn new(app: &App, caller: &Actor, typed: &Typed, problems: &Problems) -> Result<String, Refusal> {
-    let shell = shell(app, caller, Place::Webhooks).await?;
+    let shell = shell(caller, Place::Webhooks)?;
     let once = &new_once(app.entropy());
     Ok(NewWebhookForm { shell: &shell, once, given: typed.given(), problems }.html())
 }
@@ -230,7 +230,7 @@ struct Secret {
 
 impl Secret {
     async fn page(&self, app: &App, caller: &Actor) -> Result<Response, ApiError> {
-        let shell = &shell(app, caller, Place::Webhooks).await?;
+        let shell = &shell(caller, Place::Webhooks)?;
         let (id, secret, is_new, previous_until) = (&self.id, &self.text, self.is_new, self.previous_until);
         Ok(page(StatusCode::OK, SecretShown { shell, id, secret, is_new, previous_until }.html()))
     }
@@ -251,7 +251,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let was = Typed::new(|name| filled.values_before(name, now(name)));
     let version = endpoint.version;
     let shown = WebhookPage {
-        shell: &shell(app, caller, Place::Webhooks).await?,
+        shell: &shell(caller, Place::Webhooks)?,
         done,
         may_change: caller.may(&operations::UPDATE_WEBHOOK),
         may_delete: caller.may(&operations::DELETE_WEBHOOK),
@@ -302,7 +302,7 @@ async fn test(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Res
         Err(refusal) => return refused(refusal, TO_LIST),
     };
     let shown = WebhookTested {
-        shell: &shell(&app, &form.caller, Place::Webhooks).await?,
+        shell: &shell(&form.caller, Place::Webhooks)?,
         id: &id.0,
         delivery: &shown_delivery(&tested.delivery),
         duration_ms: tested.duration_ms,
@@ -332,7 +332,7 @@ async fn question(app: &App, caller: &Actor, id: &str, asks: WebhookQuestions) -
     };
     needs(caller, operation)?;
     let webhook = &shown(&app.webhook(caller, id).await?);
-    let shell = &shell(app, caller, Place::Webhooks).await?;
+    let shell = &shell(caller, Place::Webhooks)?;
     Ok(WebhookQuestion { shell, asks, webhook, once: &new_once(app.entropy()) }.html())
 }
 

@@ -148,6 +148,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(&plain_key.key)).await;
         scene.commit(ChangeSet::new(pro.id).create(&pro_key.key)).await;
         let plain_principal = Principal {
+            signed_in: None,
             credential: Credential::Key(plain_key.key.id),
             key_prefix: plain_key.key.prefix.clone(),
             org: scene.org,
@@ -161,6 +162,7 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         let found = scene.store.find_principal(KeyHash::of(&plain_key.text)).await.unwrap();
         assert_eq!(found, Some(plain_principal));
         let pro_principal = Principal {
+            signed_in: None,
             credential: Credential::Key(pro_key.key.id),
             key_prefix: pro_key.key.prefix.clone(),
             org: pro.id,

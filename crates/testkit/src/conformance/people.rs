@@ -1,6 +1,9 @@
 //! Users, the organizations that they found, and their sessions.
 
-use kalends_accounts::{Change, Email, Membership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
+use kalends_accounts::{
+    Change, Email, Membership, PasswordHash, Role, SESSION_LASTS, Session, SessionEnd, User, UserName,
+    active_membership,
+};
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{OrgId, SessionId, UserId, Version};
 use kalends_time::{SignedDuration, Timestamp};
@@ -355,6 +358,47 @@ pub async fn sessions_end_with_their_organization(store: &StoreUnderTest) {
     // Later changes for it are refused.
     let late = scene.changes().account(scene.adding(user.id, scene.org, at).await);
     assert_refused!(scene.try_commit(late).await, CommitError::NoOrganization);
+}
+
+/// What a session opens is what the reads of its parts and the active membership say.
+pub async fn a_session_opens_the_active_membership(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (user, lonely) = (scene.user().await, scene.user().await);
+    for (at, role) in [(&other, Role::Viewer), (&scene, Role::Owner)] {
+        let membership = Membership { user: user.id, org: at.org, role, since: scene.make.tick() };
+        let seen = scene.user_now(user.id).await.version;
+        let change = match role {
+            Role::Owner => Change::AddOwner { membership, seen },
+            _ => Change::AddMember { membership, seen },
+        };
+        at.commit(at.changes().account(change)).await;
+    }
+    let mut sessions = Vec::new();
+    for org in [None, Some(scene.org), Some(other.org), Some(OrgId::from_bytes([9; 16]))] {
+        sessions.push(scene.session(user.id, org).await);
+    }
+    scene.end(SessionEnd::SignOut(sessions[1].id), scene.make.tick()).await;
+    let memberships = scene.store.memberships_of(user.id).await.unwrap();
+    let mut opened = Vec::new();
+    for session in &sessions {
+        let found = scene.store.find_signed_in(session.id, user.id).await.unwrap();
+        let active = active_membership(&memberships, session.org);
+        assert_eq!(found.as_ref().map(|found| (found.organization.id, found.role)), active.map(|it| (it.org, it.role)));
+        if let Some(found) = &found {
+            assert_eq!(Some(found.session), scene.session_now(session.id).await);
+            assert_eq!(found.user, scene.user_now(user.id).await);
+            let organization = scene.store.find_organization(found.organization.id).await.unwrap();
+            assert_eq!(Some(&found.organization), organization.as_ref());
+        }
+        opened.push(found.map(|found| (found.organization.id, found.session.revoked_at.is_some())));
+    }
+    assert_eq!(opened, [Some((other.org, false)), Some((scene.org, true)), Some((other.org, false)), None]);
+
+    let of_another = scene.store.find_signed_in(sessions[0].id, lonely.id).await.unwrap();
+    assert_eq!(of_another, None, "the session of another user");
+    let nowhere = scene.session(lonely.id, None).await;
+    assert_eq!(scene.store.find_signed_in(nowhere.id, lonely.id).await.unwrap(), None, "no membership");
 }
 
 /// Expired sessions are removed in batches, and nothing else is.

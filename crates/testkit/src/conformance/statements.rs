@@ -117,6 +117,7 @@ impl<'a> SceneService<'a> {
         let (make, organization) = (&self.scene.make, self.scene.make.organization());
         let now = make.clock.now();
         let principal = Principal {
+            signed_in: None,
             credential: Credential::Key(KeyId::new(now, &make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.scene.org,

@@ -162,6 +162,7 @@ impl Service {
     pub(super) fn actor(&self, operation: &'static Operation) -> Actor {
         let now = self.make.clock.now();
         let principal = Principal {
+            signed_in: None,
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,

@@ -33,6 +33,7 @@ impl Principals for MemoryStore {
             .limits()
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error))?;
         Ok(Some(Principal {
+            signed_in: None,
             credential: Credential::Key(key),
             key_prefix: prefix.clone(),
             org: organization.id,

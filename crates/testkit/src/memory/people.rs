@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, FactorUse, MemberInvitation, Membership, Role, SecondFactor, Session, SessionEnd, TokenHash,
-    TokenPurpose, User, UserToken,
+    Change, Email, FactorUse, MemberInvitation, Membership, Role, SecondFactor, Session, SessionEnd, SignedIn,
+    TokenHash, TokenPurpose, User, UserToken, active_membership,
     oauth::KnownIdentity,
     ports::{MemberInvitations, People, SecondFactors, Sessions, UserTokens},
 };
@@ -246,6 +246,22 @@ impl MemberInvitations for MemoryStore {
 impl Sessions for MemoryStore {
     async fn find_session(&self, session: SessionId) -> Result<Option<Session>, StoreError> {
         Ok(self.state().sessions.get(&session).copied())
+    }
+
+    async fn find_signed_in(&self, session: SessionId, user: UserId) -> Result<Option<SignedIn>, StoreError> {
+        let memberships = self.memberships_of(user).await?;
+        let state = self.state();
+        let found = state.sessions.get(&session).filter(|session| session.user == user).and_then(|session| {
+            let active = active_membership(&memberships, session.org)?;
+            let (user, organization) = (state.users.get(&user)?, state.organizations.get(&active.org)?);
+            Some(SignedIn {
+                session: *session,
+                user: user.clone(),
+                organization: organization.clone(),
+                role: active.role,
+            })
+        });
+        Ok(found)
     }
 
     async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

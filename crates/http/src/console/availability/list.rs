@@ -34,11 +34,8 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
     for calendar in listed.data {
         calendars.push(ruled(&app, &caller.0, calendar, &names).await?);
     }
-    let list = AvailabilityList {
-        shell: &shell(&app, &caller.0, Place::Availability).await?,
-        calendars: &calendars,
-        paging: &paging,
-    };
+    let list =
+        AvailabilityList { shell: &shell(&caller.0, Place::Availability)?, calendars: &calendars, paging: &paging };
     Ok(page(StatusCode::OK, list.html()))
 }
 

@@ -38,7 +38,7 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     let rules = app.availability_rules(caller, id).await?;
     let version = version(Some(&rules));
     let question = RemoveRules {
-        shell: &shell(app, caller, Place::Availability).await?,
+        shell: &shell(caller, Place::Availability)?,
         calendar: &calendar.id.to_string(),
         name: &calendar.name,
         rules: &shown(rules),

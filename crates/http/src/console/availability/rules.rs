@@ -98,7 +98,7 @@ async fn render(
         total: u64::try_from(total).unwrap_or(u64::MAX),
     };
     let shown = RulesPage {
-        shell: &shell(app, caller, Place::Availability).await?,
+        shell: &shell(caller, Place::Availability)?,
         done: asked.done(),
         may_change: caller.may(&operations::PUT_RULES),
         calendar: &calendar.id.to_string(),

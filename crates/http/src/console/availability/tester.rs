@@ -110,7 +110,7 @@ impl Shown<'_> {
         let minutes = typed("minutes", SUGGESTED.to_owned());
         let (step, at) = (asked.get("step").trim(), asked.get("at").trim());
         let tester = TesterPage {
-            shell: &shell(app, caller, Place::Availability).await?,
+            shell: &shell(caller, Place::Availability)?,
             candidates: &choices.candidates,
             has_more: choices.has_more,
             zone,

@@ -116,7 +116,7 @@ async fn render(
         bookings.push(shown_with_rest(app, of, booking).await?);
     }
     let list = PageBookings {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         done: asked.done(),
         may_cancel: caller.may(&operations::CANCEL_BOOKING_AS_HOST),
         id: &id,

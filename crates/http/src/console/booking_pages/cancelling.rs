@@ -89,7 +89,7 @@ async fn question(
     needs(caller, &operations::CANCEL_BOOKING_AS_HOST)?;
     let (of, booking) = listed.find(app, caller).await?;
     let asks = CancelBookingForm {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         once: &new_once(app.entropy()),
         list: &listed.list(),
         title: &of.title,

@@ -82,7 +82,7 @@ async fn new(app: &App, caller: &Actor, given: &BookingPageGiven, problems: &Pro
     let listed = calendars(app, caller).await?;
     let options = choices(&listed);
     let form = BookingPageForm {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         once: &new_once(app.entropy()),
         edits: None,
         calendars: &options.iter().map(|(value, title)| Choice { value, title }).collect::<Vec<_>>(),
@@ -182,7 +182,7 @@ async fn edit(app: &App, caller: &Actor, id: &str, sent: Option<Sent<'_>>) -> Re
     };
     let id = saved.id.to_string();
     let form = BookingPageForm {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         once: &new_once(app.entropy()),
         edits: Some(EditedBookingPage { id: &id, title: &saved.title, calendar: &own, version: &version, was: &was }),
         calendars: &options.iter().map(|(value, title)| Choice { value, title }).collect::<Vec<_>>(),

@@ -111,7 +111,7 @@ async fn render(
     let deleted = Choice { value: DELETED_PAGES, title: "Deleted pages" };
     let choices: Vec<Choice<'_>> = [all].into_iter().chain(known).chain([deleted]).collect();
     let list = AllBookings {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         done: asked.done(),
         may_cancel: caller.may(&operations::CANCEL_BOOKING_AS_HOST),
         pages: &choices,

@@ -40,7 +40,7 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
         pages.push(shown(&app, &caller.0, page, (1, &known)).await?);
     }
     let list = BookingPages {
-        shell: &shell(&app, &caller.0, Place::BookingPages).await?,
+        shell: &shell(&caller.0, Place::BookingPages)?,
         done: asked.done(),
         may_create: caller.0.may(&operations::CREATE_BOOKING_PAGE),
         pages: &pages,
@@ -70,7 +70,7 @@ async fn render(app: &App, caller: &Actor, id: &str, asked: &Asked) -> Result<St
     let bookings: Vec<_> = upcoming.data.iter().map(|booking| shown_booking(&of, booking, now)).collect();
     let resource = wire::BookingPage::new(&of, &app.settings().base_url);
     let detail = BookingPageDetail {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         done: asked.done(),
         may_change: caller.may(&operations::UPDATE_BOOKING_PAGE),
         may_delete: caller.may(&operations::DELETE_BOOKING_PAGE),
@@ -184,7 +184,7 @@ async fn question(app: &App, caller: &Actor, id: &str, problem: Option<&str>) ->
     let of = app.booking_page(caller, id).await?;
     let upcoming = app.list_bookings(caller, id, to_come(app), Page { limit: 1, offset: 0 }).await?.total;
     let asks = DeleteBookingPage {
-        shell: &shell(app, caller, Place::BookingPages).await?,
+        shell: &shell(caller, Place::BookingPages)?,
         once: &new_once(app.entropy()),
         page: &shown(app, caller, &of, (0, &[])).await?,
         version: of.version.0,

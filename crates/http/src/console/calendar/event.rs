@@ -156,7 +156,7 @@ async fn render(app: &App, caller: &Actor, id: &str, asked: &Fields) -> Result<S
     let event = find(app, caller, id, asked).await?;
     let back = to_calendar(&identifiers(asked), event.zone, event.date());
     let page = EventPage {
-        shell: &shell(app, caller, Place::Calendar).await?,
+        shell: &shell(caller, Place::Calendar)?,
         done: Done::named(asked.get("done")),
         once: &new_once(app.entropy()),
         may_change: caller.may(&operations::UPDATE_EVENT),
@@ -207,7 +207,7 @@ async fn question(
 ) -> Result<String, Refusal> {
     needs(caller, &operations::DELETE_EVENT)?;
     let event = find_changeable(app, caller, id, fields).await?;
-    let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
+    let (shell, once) = (shell(caller, Place::Calendar)?, new_once(app.entropy()));
     let (scope, sends) = (fields.get("scope"), sends(fields));
     Ok(CancelEvent { shell: &shell, once: &once, event: &event, sends, scope, problems }.html())
 }

@@ -65,7 +65,7 @@ async fn render(
     let listed = calendars(app, caller).await?;
     let has_more = u64::try_from(listed.data.len()).unwrap_or(u64::MAX) < listed.total;
     let options = Options::of(&listed).besides(&event.calendar_id);
-    let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
+    let (shell, once) = (shell(caller, Place::Calendar)?, new_once(app.entropy()));
     let (version, choices) = (event.version.to_string(), options.choices());
     let form = MoveEvent {
         shell: &shell,

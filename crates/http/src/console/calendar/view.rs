@@ -15,7 +15,7 @@ use crate::{Service, error::ApiError, extract::Caller};
 /// `GET /console/calendar`
 pub(super) async fn show(app: Service, caller: Caller, query: RawQuery) -> Result<Response, ApiError> {
     let (caller, asked) = (&caller.0, parameters(query));
-    let shell = shell(&app, caller, Place::Calendar).await?;
+    let shell = shell(caller, Place::Calendar)?;
     let listed = calendars(&app, caller).await?;
     let named = named(&asked, &listed.data);
     let chosen = chosen(&named, &listed.data);

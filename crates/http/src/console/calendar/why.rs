@@ -62,7 +62,7 @@ impl Shown<'_> {
         };
         let (start, end) = (typed("start_time", start), typed("end_time", end));
         let given = EventGiven { calendar: asked.get("cal"), start: &start, end: &end, ..EventGiven::default() };
-        let (shell, options) = (shell(app, caller, Place::Calendar).await?, Options::of(listed));
+        let (shell, options) = (shell(caller, Place::Calendar)?, Options::of(listed));
         let day = read_clock(&start).map(|start| start.date).and_then(date_in_range);
         let day = day.unwrap_or_else(|| date(asked, zone, app.now()));
         let shown = identifiers_in(asked, SHOWN_CALENDARS);

@@ -120,7 +120,7 @@ async fn render_new(
     (given, asked, day): (EventGiven<'_>, &Fields, CivilDate),
     problems: &Problems,
 ) -> Result<String, Refusal> {
-    let shell = shell(app, caller, Place::Calendar).await?;
+    let shell = shell(caller, Place::Calendar)?;
     let cals = identifiers(asked);
     let (cals, back) = (cals.as_slice(), to_calendar(&cals, zone, day));
     let back = back.as_str();
@@ -202,7 +202,7 @@ async fn render_edit(
         Some(_) => (typed, before, (fields.get("version"), fields.get("series_version"))),
     };
     let problems = wrong.map_or(&NO_PROBLEMS, |wrong| wrong.problems);
-    let (shell, once) = (shell(app, caller, Place::Calendar).await?, new_once(app.entropy()));
+    let (shell, once) = (shell(caller, Place::Calendar)?, new_once(app.entropy()));
     let (shell, once, event, now) = (&shell, once.as_str(), &event, app.now());
     Ok(EditEventForm { shell, once, event, version, series_version, given, was, is_stale, now, problems }.html())
 }

@@ -55,7 +55,7 @@ async fn render(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) -> Re
     let kept = status.iter().map(|status| ("status", status.as_str().to_owned())).collect();
     let paging = Paging { path: PROPOSALS.to_owned(), filter: kept, page: asked.page(), total: listed.total };
     let list = Proposals {
-        shell: &shell(app, caller, Place::Waiting).await?,
+        shell: &shell(caller, Place::Waiting)?,
         status: status.map_or("", Status::as_str),
         proposals: &listed.data.iter().map(entry).collect::<Vec<_>>(),
         paging: &paging,
