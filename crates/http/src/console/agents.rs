@@ -104,12 +104,12 @@ fn shown(agent: Agent) -> AgentShown {
 async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
     let given = AgentGiven { name: "", kind: "ai", description: "" };
     match needs(&caller.0, &operations::CREATE_AGENT) {
-        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, given, &NO_PROBLEMS).await?)),
+        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, given, &NO_PROBLEMS)?)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }
 
-async fn new(app: &App, caller: &Actor, given: AgentGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
+fn new(app: &App, caller: &Actor, given: AgentGiven<'_>, problems: &Problems) -> Result<String, Refusal> {
     let shell = shell(caller, Place::Agents)?;
     Ok(NewAgentForm { shell: &shell, once: &new_once(app.entropy()), given, problems }.html())
 }
@@ -143,7 +143,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Ok(answer) => Ok(see_other(&format!("{AGENTS}/{}?done=created", read::<Created>(&answer)?.id), None)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &AGENT_FIELDS)?;
-            shown_again(error, new(&app, &form.caller, typed(&form.fields), &problems).await, TO_LIST)
+            shown_again(error, new(&app, &form.caller, typed(&form.fields), &problems), TO_LIST)
         }
     }
 }

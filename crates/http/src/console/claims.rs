@@ -114,14 +114,14 @@ async fn initiate(app: Service, mut form: OwnForm) -> Result<Response, ApiError>
 
 /// `GET /console/claims/{id}`
 async fn ask(app: Service, caller: Caller, id: PathOf<String>, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    match code(&app, &caller.0, &id.0, Asked::of(asked).done(), &NO_PROBLEMS).await {
+    match code(&app, &caller.0, &id.0, Asked::of(asked).done(), &NO_PROBLEMS) {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }
 
 /// The page that asks for the code. It does not say whether there is such a claim, as the form does not.
-async fn code(app: &App, caller: &Actor, id: &str, done: Done, problems: &Problems) -> Result<String, Refusal> {
+fn code(app: &App, caller: &Actor, id: &str, done: Done, problems: &Problems) -> Result<String, Refusal> {
     let claim: ClaimId = id.parse().map_err(|_| Refusal::missing(Missing::Claim, id))?;
     let asks = ClaimCode {
         shell: &shell(caller, Place::Home)?,
@@ -149,5 +149,5 @@ async fn verify(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
         Refusal::Undelivered => (Problems::general(UNSENT.to_owned()), ApiError::from(Refusal::Undelivered)),
         refusal => problems(refusal, &CLAIM_CODE_FIELDS)?,
     };
-    shown_again(error, code(&app, &form.caller, &id.0, Done::default(), &problems).await, TO_LIST)
+    shown_again(error, code(&app, &form.caller, &id.0, Done::default(), &problems), TO_LIST)
 }

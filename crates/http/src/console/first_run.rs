@@ -151,7 +151,7 @@ async fn set_up(app: Service, form: OwnForm) -> Result<Response, ApiError> {
     let given = typed(&form.fields);
     let mut made = FirstRunMade::Nothing;
     match create(&app, &form, given, &mut made).await {
-        Ok(created) => show(&app, &form.caller, given, created).await,
+        Ok(created) => show(&app, &form.caller, given, created),
         Err(ApiError::Refused(refusal)) => again(&app, &form, given, made, refusal).await,
         Err(error) => Err(error),
     }
@@ -210,7 +210,7 @@ async fn step<T>(
 }
 
 /// The page that shows the key, and how to connect the agent.
-async fn show(app: &App, caller: &Actor, given: FirstRunGiven<'_>, created: Created) -> Result<Response, ApiError> {
+fn show(app: &App, caller: &Actor, given: FirstRunGiven<'_>, created: Created) -> Result<Response, ApiError> {
     let Created { agent, calendar, key } = created;
     let zone = given.zone.unwrap_or_default().to_owned();
     let event = next_working_hour(app.now(), zone.parse().unwrap_or(Zone::UTC));

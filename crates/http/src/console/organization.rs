@@ -57,17 +57,11 @@ const MISTYPED: &str = "type the name of the organization exactly as it is shown
 
 /// `GET /console/organization`
 async fn show(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
-    Ok(page(StatusCode::OK, render(&app, &caller.0, Asked::of(asked).done(), None, &NO_PROBLEMS).await?))
+    Ok(page(StatusCode::OK, render(&app, &caller.0, Asked::of(asked).done(), None, &NO_PROBLEMS)?))
 }
 
 /// The page of the organization, with what was typed in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    done: Done,
-    typed: Option<&str>,
-    problems: &Problems,
-) -> Result<String, Refusal> {
+fn render(app: &App, caller: &Actor, done: Done, typed: Option<&str>, problems: &Problems) -> Result<String, Refusal> {
     let organization = &caller.signed_in()?.organization;
     let shown = OrganizationShown {
         plan: plan_name(organization.plan),
@@ -99,7 +93,7 @@ fn plan_name(plan: Plan) -> &'static str {
 /// The page that says why a form had no effect, with what was typed.
 async fn again(app: &App, caller: &Actor, typed: Option<&str>, refusal: Refusal) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, &ORGANIZATION_FIELDS)?;
-    shown_again(error, render(app, caller, Done::default(), typed, &problems).await, TO_ORGANIZATION)
+    shown_again(error, render(app, caller, Done::default(), typed, &problems), TO_ORGANIZATION)
 }
 
 /// `POST /console/organization`
@@ -134,7 +128,7 @@ async fn back() -> Response {
 }
 
 /// `GET /console/export`
-async fn ask_to_export(app: Service, caller: Caller) -> Result<Response, ApiError> {
+async fn ask_to_export(caller: Caller) -> Result<Response, ApiError> {
     match needs(&caller.0, &operations::EXPORT) {
         Ok(()) => {
             let shell = shell(&caller.0, Place::Organization)?;

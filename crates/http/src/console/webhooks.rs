@@ -188,12 +188,12 @@ fn events(fields: &Fields) -> Vec<String> {
 async fn ask(app: Service, caller: Caller) -> Result<Response, ApiError> {
     let empty = Typed::new(|name| if name == "events" { vec![EVERYTHING] } else { Vec::new() });
     match needs(&caller.0, &operations::CREATE_WEBHOOK) {
-        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, &empty, &NO_PROBLEMS).await?)),
+        Ok(()) => Ok(page(StatusCode::OK, new(&app, &caller.0, &empty, &NO_PROBLEMS)?)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
 }
 
-async fn new(app: &App, caller: &Actor, typed: &Typed, problems: &Problems) -> Result<String, Refusal> {
+fn new(app: &App, caller: &Actor, typed: &Typed, problems: &Problems) -> Result<String, Refusal> {
     let shell = shell(caller, Place::Webhooks)?;
     let once = &new_once(app.entropy());
     Ok(NewWebhookForm { shell: &shell, once, given: typed.given(), problems }.html())
@@ -211,11 +211,11 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         Ok(answer) => {
             let made = read::<wire::NewWebhook>(&answer)?;
             let secret = Secret { id: made.id.to_string(), text: made.secret, is_new: true, previous_until: None };
-            secret.page(&app, &form.caller).await
+            secret.page(&form.caller)
         }
         Err(refusal) => {
             let (problems, error) = problems(refusal, &WEBHOOK_FIELDS)?;
-            shown_again(error, new(&app, &form.caller, &typed, &problems).await, TO_LIST)
+            shown_again(error, new(&app, &form.caller, &typed, &problems), TO_LIST)
         }
     }
 }
@@ -229,7 +229,7 @@ struct Secret {
 }
 
 impl Secret {
-    async fn page(&self, app: &App, caller: &Actor) -> Result<Response, ApiError> {
+    fn page(&self, caller: &Actor) -> Result<Response, ApiError> {
         let shell = &shell(caller, Place::Webhooks)?;
         let (id, secret, is_new, previous_until) = (&self.id, &self.text, self.is_new, self.previous_until);
         Ok(page(StatusCode::OK, SecretShown { shell, id, secret, is_new, previous_until }.html()))
@@ -342,7 +342,7 @@ async fn rotate(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<R
         Ok(answer) => {
             let wire::WebhookSecret { id, secret, previous_secret_expires_at: previous_until } = read(&answer)?;
             let secret = Secret { id: id.to_string(), text: secret, is_new: false, previous_until };
-            secret.page(&app, &form.caller).await
+            secret.page(&form.caller)
         }
         Err(refusal) => refused(refusal, TO_LIST),
     }

@@ -75,7 +75,7 @@ pub(super) async fn test(app: Service, caller: Caller, RawQuery(query): RawQuery
         Err(refusal) => return shown.again(refusal).await,
     };
     if asked.get("start_time").is_empty() && asked.get("end_time").is_empty() {
-        return Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, None).await?));
+        return Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, None)?));
     }
     let asking = match shown.ask(&chosen).await {
         Ok(asking) => asking,
@@ -83,7 +83,7 @@ pub(super) async fn test(app: Service, caller: Caller, RawQuery(query): RawQuery
     };
     let answers = asking.answers.iter().map(read).collect::<Result<Vec<_>, ApiError>>()?;
     match shown.tested(&chosen, &asking, answers).await {
-        Ok(tested) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&tested)).await?)),
+        Ok(tested) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&tested))?)),
         Err(refusal) => shown.again(refusal).await,
     }
 }
@@ -97,7 +97,7 @@ fn read(answer: &Bytes) -> Result<Answer, ApiError> {
 }
 
 impl Shown<'_> {
-    async fn render(&self, problems: &Problems, tested: Option<&Tested>) -> Result<String, Refusal> {
+    fn render(&self, problems: &Problems, tested: Option<&Tested>) -> Result<String, Refusal> {
         let Self { app, caller, asked, choices, zone } = *self;
         let now = app.now();
         let begin = now + SignedDuration::hours(1);
@@ -125,7 +125,7 @@ impl Shown<'_> {
     /// The page that says what is wrong with the question.
     async fn again(&self, refusal: Refusal) -> Result<Response, ApiError> {
         let (problems, error) = problems(refusal, &TEST_FIELDS)?;
-        shown_again(error, self.render(&problems, None).await, TO_LIST)
+        shown_again(error, self.render(&problems, None), TO_LIST)
     }
 
     /// Asks each of those who are chosen for its slots.

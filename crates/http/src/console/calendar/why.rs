@@ -32,13 +32,13 @@ pub(super) async fn explain(app: Service, caller: Caller, query: RawQuery) -> Re
     let zone = zone(&asked, &chosen(&named(&asked, &listed.data), &listed.data));
     let shown = Shown { app: &app, caller, asked: &asked, listed: &listed, zone };
     if asked.get("start_time").is_empty() && asked.get("end_time").is_empty() {
-        return Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, None).await?));
+        return Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, None)?));
     }
     match answer(&app, caller, &asked, zone).await {
-        Ok(answer) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&answer)).await?)),
+        Ok(answer) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&answer))?)),
         Err(refusal) => {
             let (problems, error) = problems_of(refusal, zone, &EventGiven::default())?;
-            shown_again(error, shown.render(&problems, None).await, TO_CALENDAR)
+            shown_again(error, shown.render(&problems, None), TO_CALENDAR)
         }
     }
 }
@@ -53,7 +53,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    async fn render(&self, problems: &Problems, answer: Option<&Answer>) -> Result<String, Refusal> {
+    fn render(&self, problems: &Problems, answer: Option<&Answer>) -> Result<String, Refusal> {
         let Self { app, caller, asked, listed, zone } = *self;
         let [start, end] = suggested(asked, zone, app.now());
         let typed = |name: &str, suggested: String| match asked.get(name) {

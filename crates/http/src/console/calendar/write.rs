@@ -109,10 +109,10 @@ async fn ask_for(app: &App, caller: &Actor, asked: &Fields) -> Result<String, Re
         ..EventGiven::default()
     };
     let shown = read_clock(start).map_or_else(|| date(asked, zone, app.now()), |start| start.date);
-    render_new(app, caller, &listed, zone, (given, asked, shown), &NO_PROBLEMS).await
+    render_new(app, caller, &listed, zone, (given, asked, shown), &NO_PROBLEMS)
 }
 
-async fn render_new(
+fn render_new(
     app: &App,
     caller: &Actor,
     listed: &Listed<Calendar>,
@@ -148,7 +148,7 @@ pub(super) async fn create(app: Service, mut form: OwnForm) -> Result<Response, 
             let listed = calendars(&app, &form.caller).await?;
             let day = read_clock(given.start).map(|start| start.date).and_then(date_in_range);
             let day = day.unwrap_or_else(|| zone.to_civil(app.now()).date);
-            let text = render_new(&app, &form.caller, &listed, zone, (given, &fields, day), &problems).await;
+            let text = render_new(&app, &form.caller, &listed, zone, (given, &fields, day), &problems);
             shown_again(error, text, TO_CALENDAR)
         }
     }
