@@ -91,7 +91,7 @@ fn plan_name(plan: Plan) -> &'static str {
 }
 
 /// The page that says why a form had no effect, with what was typed.
-async fn again(app: &App, caller: &Actor, typed: Option<&str>, refusal: Refusal) -> Result<Response, ApiError> {
+fn again(app: &App, caller: &Actor, typed: Option<&str>, refusal: Refusal) -> Result<Response, ApiError> {
     let (problems, error) = problems(refusal, &ORGANIZATION_FIELDS)?;
     shown_again(error, render(app, caller, Done::default(), typed, &problems), TO_ORGANIZATION)
 }
@@ -105,7 +105,7 @@ async fn rename(app: Service, form: OwnForm) -> Result<Response, ApiError> {
     };
     match outcome {
         Ok(_) => Ok(see_other(&format!("{ORGANIZATION}?done=saved"), None)),
-        Err(refusal) => again(&app, &form.caller, Some(typed), refusal).await,
+        Err(refusal) => again(&app, &form.caller, Some(typed), refusal),
     }
 }
 
@@ -118,7 +118,7 @@ async fn accept_terms(app: Service, form: OwnForm) -> Result<Response, ApiError>
     };
     match outcome {
         Ok(_) => Ok(see_other(&format!("{ORGANIZATION}?done=accepted"), None)),
-        Err(refusal) => again(&app, &form.caller, None, refusal).await,
+        Err(refusal) => again(&app, &form.caller, None, refusal),
     }
 }
 

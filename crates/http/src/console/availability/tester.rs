@@ -72,19 +72,19 @@ pub(super) async fn test(app: Service, caller: Caller, RawQuery(query): RawQuery
     let shown = Shown { app: &app, caller, asked: &asked, choices: &choices, zone };
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(refusal) => return shown.again(refusal).await,
+        Err(refusal) => return shown.again(refusal),
     };
     if asked.get("start_time").is_empty() && asked.get("end_time").is_empty() {
         return Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, None)?));
     }
     let asking = match shown.ask(&chosen).await {
         Ok(asking) => asking,
-        Err(refusal) => return shown.again(refusal).await,
+        Err(refusal) => return shown.again(refusal),
     };
     let answers = asking.answers.iter().map(read).collect::<Result<Vec<_>, ApiError>>()?;
     match shown.tested(&chosen, &asking, answers).await {
         Ok(tested) => Ok(page(StatusCode::OK, shown.render(&NO_PROBLEMS, Some(&tested))?)),
-        Err(refusal) => shown.again(refusal).await,
+        Err(refusal) => shown.again(refusal),
     }
 }
 
@@ -123,7 +123,7 @@ impl Shown<'_> {
     }
 
     /// The page that says what is wrong with the question.
-    async fn again(&self, refusal: Refusal) -> Result<Response, ApiError> {
+    fn again(&self, refusal: Refusal) -> Result<Response, ApiError> {
         let (problems, error) = problems(refusal, &TEST_FIELDS)?;
         shown_again(error, self.render(&problems, None), TO_LIST)
     }
