@@ -258,6 +258,7 @@ macro_rules! conformance_cases {
             claims {
                 claims_round_trip,
                 claims_are_listed_by_creation_in_pages,
+                unfinished_claims_are_found,
                 one_claim_per_address_waits_and_one_per_organization_is_on_hold,
                 due_claims_are_listed_in_order,
                 old_claims_are_purged,

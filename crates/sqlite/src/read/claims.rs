@@ -88,6 +88,23 @@ impl Claims for SqliteStore {
         .await
     }
 
+    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let user_id = user.uuid();
+        let rows = sqlx::query_as!(
+            ClaimRow,
+            "select id, org_id, user_id, address, state, code, attempts, due_at, revocation, ended_at, version,
+                created_at
+             from account_claims where user_id = ?1 and state in ('initiated', 'held')
+             order by created_at desc, id desc limit ?2",
+            user_id,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().rev().map(ClaimRow::into_domain).collect()
+    }
+
     async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let (user_id, now) = (user.map(|user| user.uuid()), now.as_micros());
         let rows = match user_id {

@@ -114,6 +114,29 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
+/// The claims of a user that have not ended are found by creation, the newest of many.
+pub async fn unfinished_claims_are_found(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.someone(), scene.someone());
+    let mut expected = Vec::new();
+    for _ in 0..3 {
+        expected.push(scene.initiated(ada, None).await);
+        scene.initiated(bob, None).await;
+    }
+    expected.push(scene.held(ada, scene.org).await);
+    let (at, revocation) = (scene.make.tick(), TokenHash([7; 32]));
+    for state in
+        [ClaimState::Effective { at, revocation }, ClaimState::Revoked { at, revocation }, ClaimState::Void { at }]
+    {
+        let claim = scene.initiated(ada, Some(scene.org)).await;
+        scene.put(Claim { state, version: claim.version.next(), ..claim }, claim.version).await.unwrap();
+    }
+    expected.push(scene.initiated(ada, None).await);
+    for (limit, skipped) in [(9, 0), (5, 0), (2, 3), (0, 5)] {
+        assert_eq!(scene.store.unfinished_claims(ada, limit).await.unwrap(), expected[skipped..], "{limit}");
+    }
+}
+
 /// For each address, at most one claim of a user waits for its code. At most one claim on an organization is on hold. A
 /// claim that has ended makes room.
 pub async fn one_claim_per_address_waits_and_one_per_organization_is_on_hold(store: &StoreUnderTest) {

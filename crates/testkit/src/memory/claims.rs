@@ -30,6 +30,16 @@ impl Claims for MemoryStore {
         Ok(page_of(own, |claim| (claim.created_at, claim.id), page))
     }
 
+    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let state = self.state();
+        let unfinished = |claim: &&Claim| matches!(claim.state, ClaimState::Initiated { .. } | ClaimState::Held { .. });
+        let own = state.claims.values().filter(|claim| claim.user == user);
+        let mut found: Vec<_> = own.filter(unfinished).copied().collect();
+        found.sort_by_key(|claim| (claim.created_at, claim.id));
+        found.drain(..found.len().saturating_sub(limit as usize));
+        Ok(found)
+    }
+
     async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let state = self.state();
         let due = state.claims.values().filter(|claim| claim.due_at().is_some_and(|due| due <= now));
