@@ -88,15 +88,31 @@ fn withdraw(invitation: &MemberInvitation, at: Timestamp, changes: &mut ChangeSe
 impl App {
     async fn team(&self, actor: &Actor) -> Result<Team, Refusal> {
         let (_, user) = human(actor)?;
-        let (org, now) = (actor.org(), self.now());
+        let org = actor.org();
         // Read first: a decision that was made in the meantime has raised its version.
         let organization = self.parts.store.find_organization(org).await?.ok_or(Refusal::NotSignedIn)?;
         let members = self.parts.store.members_of(org).await?;
         // The caller may have left since the session was checked.
         let own = members.iter().find(|(member, _)| member.user == user).cloned().ok_or(Refusal::NotSignedIn)?;
-        let mut invitations = self.parts.store.invitations_of(org).await?;
-        invitations.retain(|invitation| invitation.holds(now));
+        let invitations = self.open_invitations(org).await?;
         Ok(Team { organization, members, invitations, own })
+    }
+
+    /// The organization's invitations that can be accepted, the oldest first.
+    async fn open_invitations(&self, org: OrgId) -> Result<Vec<MemberInvitation>, Refusal> {
+        let mut invitations = self.parts.store.invitations_of(org).await?;
+        let now = self.now();
+        invitations.retain(|invitation| invitation.holds(now));
+        Ok(invitations)
+    }
+
+    /// The number of the organization's open invitations, as [`Self::list_members`] lists them.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the caller has a key.
+    pub async fn count_invitations(&self, actor: &Actor) -> Result<usize, Refusal> {
+        human(actor)?;
+        Ok(self.open_invitations(actor.org()).await?.len())
     }
 
     /// The organization's members and open invitations.
