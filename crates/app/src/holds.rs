@@ -6,7 +6,7 @@ use kalends_availability::BusySet;
 use kalends_calendars::{
     AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
     ExternalSync, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
-    ports::{BusySource, HoldSetFilter, OwnedEvent, StatusAt},
+    ports::{BusySource, HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
 use kalends_calendars::{Block, BlockKind};
@@ -236,6 +236,15 @@ impl App {
         let (org, version) = (event.org, event.version);
         let ended = kalends_wire::EndedHold { event: event.into(), reason: end.into() };
         changes.messages.push(self.message(org, EventType::EventHoldExpired, &ended, version, now));
+    }
+
+    /// The holds of the organization's calendars that have not expired, the first to expire first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn live_holds(&self, actor: &Actor, limit: u32) -> Result<Vec<LiveHold>, Refusal> {
+        actor.for_organization()?;
+        Ok(self.parts.store.live_holds(actor.org(), self.now(), limit).await?)
     }
 
     /// Confirms a live hold.

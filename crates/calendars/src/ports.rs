@@ -11,7 +11,7 @@ use crate::Block;
 use kalends_kernel::{
     AgentId, CalendarId, EventId, HoldSetId, Listed, MetadataFilter, OrgId, Page, Revision, StoreError, Version,
 };
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, Candidates, ChangedSince, ChangesRead, ChangesSince,
@@ -353,6 +353,17 @@ pub struct HoldSetFilter {
     pub status: Option<StatusAt>,
 }
 
+/// A hold that has not expired, and what names its calendar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiveHold {
+    /// The hold.
+    pub event: Event,
+    /// The name of its calendar.
+    pub calendar_name: String,
+    /// The zone of its calendar.
+    pub zone: Zone,
+}
+
 /// Reads visible holds. The caller decides whether a hold has expired: a store never compares an expiry with its own
 /// clock, only with an instant that it is given.
 #[async_trait]
@@ -365,6 +376,10 @@ pub trait Holds: Send + Sync {
         calendar: CalendarId,
         window: Span,
     ) -> Result<Option<CalendarHolds>, StoreError>;
+
+    /// The holds of all calendars of the organization that have not expired at `now`, at most `limit`. Those that expire
+    /// first come first, then by id. They are read in one statement.
+    async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError>;
 
     /// The events that were placed as one hold set, whatever their status is now, by creation.
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;

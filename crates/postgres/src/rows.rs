@@ -3,8 +3,8 @@
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
     booking_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row, grant_row, limits,
-    open_attempt_secret, pack, places, proposal_row, read_rules, readable_names, reading_row, reminders_json,
-    sealed_envelope, state_name, subscription_row, team_json, team_sources, webhook_row,
+    live_hold, open_attempt_secret, pack, places, proposal_row, read_rules, readable_names, reading_row,
+    reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, webhook_row,
 };
 use uuid::Uuid;
 

@@ -3,6 +3,7 @@
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
     Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
+    ports::LiveHold,
 };
 use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId, StoreError, Version};
 use kalends_time::{Span, Timestamp};
@@ -122,6 +123,12 @@ impl<K: Key> RepeatingRow<'_, K> {
         let recurrence = row.read("recurrence", Recurrence::from_json(self.recurrence))?;
         row.read("recurrence", Repeating::new(id, calendar, times, &recurrence))
     }
+}
+
+/// A hold with the columns of its calendar, or an error that names the corrupt one.
+pub fn live_hold(event: Event, calendar_name: String, timezone: &str) -> Result<LiveHold, StoreError> {
+    let row = Located { table: "calendars", id: event.calendar };
+    Ok(LiveHold { zone: row.read("timezone", timezone.parse())?, calendar_name, event })
 }
 
 /// The repetition of an event at `times`, from its three columns.

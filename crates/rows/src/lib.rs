@@ -59,7 +59,7 @@ pub use code::CodeRow;
 pub use connection::{ConnectionRow, ExternalCalendarRow, ReadingRow, pack};
 pub use connection_link::{AttemptRow, LinkRow};
 pub use data_key::{DataKeyRow, state_name};
-pub use event::{EventRow, RepeatingRow};
+pub use event::{EventRow, RepeatingRow, live_hold};
 pub use event_metadata::{NoDigests, WantedMetadata, metadata_digests, stored_digests};
 pub use fan_out::{FanOut, ListenerRow, WaitingRow, fan_out};
 pub use grant::GrantRow;

@@ -2,7 +2,7 @@
 
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, booking_page_row, booking_row,
-    busy_source_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits,
+    busy_source_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, live_hold,
     open_attempt_secret, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json,
     row_id, sealed_envelope, state_name, team_json, team_sources,
 };

@@ -399,6 +399,7 @@ macro_rules! conformance_cases {
                 holds_are_read_by_window,
                 holds_are_not_among_blocking_spans,
                 expired_holds_count_as_cancelled,
+                live_holds_are_found_on_all_calendars,
                 a_hold_set_is_found_together,
                 hold_sets_are_listed,
                 a_page_of_hold_sets_has_a_limit_in_bytes,

@@ -1,7 +1,7 @@
 //! Visible holds.
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent};
+use kalends_calendars::ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent};
 use kalends_calendars::{HoldSet, Reservation};
 use kalends_kernel::{
     AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError,
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{EventRow, Located, event_row};
+use crate::rows::{EventRow, Located, event_row, live_hold};
 
 #[async_trait]
 impl Holds for PostgresStore {
@@ -75,6 +75,32 @@ impl Holds for PostgresStore {
         });
         let holds = rows.map(|row| row.open(org, &*self.cipher)).collect::<Result<_, _>>()?;
         Ok(Some(CalendarHolds { revision, holds, reserved }))
+    }
+
+    async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError> {
+        // `+ 0` hides the expiry from the planner. Otherwise it may use `events_holds_by_expiry`, which has the holds of
+        // all organizations.
+        let records = sqlx::query!(
+            r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                 e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
+                 c.name AS "calendar_name!", c.timezone AS "timezone!"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+             WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 AND e.org_id = $1 AND e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at + 0 > $2
+             ORDER BY e.hold_expires_at + 0, e.id LIMIT $3::bigint"#,
+            org.uuid(),
+            now.as_micros(),
+            i64::from(limit),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let read = records.into_iter().map(|record| {
+            let event = event_row!(record).open(org, &*self.cipher)?;
+            live_hold(event, record.calendar_name, &record.timezone)
+        });
+        read.collect()
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {

@@ -162,6 +162,23 @@ async fn hot_reads_use_their_indexes() {
 }
 
 #[tokio::test]
+async fn live_holds_are_read_by_the_index_of_their_organization() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    // Few events are holds, so the index of all holds by their expiry is small.
+    let held =
+        "UPDATE events SET status = 'hold', hold_expires_at = start_at, hold_priority = 0, hold_scope = 'calendar',
+            busy = NULL
+        WHERE start_at % 108000000000 = 0;
+        ANALYZE events";
+    sqlx::raw_sql(held).execute(&bench.behind.pool).await.unwrap();
+    let holds = include_str!("../../src/read/holds.rs");
+    let live = plan(&bench, holds, "SELECT e.id, e.calendar_id", &[ORG, "5", "51"]).await;
+    uses(&live, &["events_holds on", "agents_pk"]);
+    assert!(!live.contains("events_holds_by_expiry"), "{live}");
+}
+
+#[tokio::test]
 async fn lists_by_metadata_use_its_index() {
     let bench = Bench::set().await;
     sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_calendars::{
     HoldSet, Reservation,
-    ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent},
+    ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent},
 };
 use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
@@ -13,7 +13,7 @@ use super::{count, owner};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{EventRow, Located, event_row, row_id},
+    rows::{EventRow, Located, event_row, live_hold, row_id},
 };
 
 #[async_trait]
@@ -78,6 +78,34 @@ impl Holds for SqliteStore {
             .await?;
         let Some((revision, rows, reserved)) = found else { return Ok(None) };
         Ok(Some(CalendarHolds { revision: Revision(revision), holds: self.read_events(org, rows)?, reserved }))
+    }
+
+    async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError> {
+        let (org_id, now) = (org.uuid(), now.as_micros());
+        let found = sqlx::query!(
+            r#"select e.id as "id!", e.calendar_id as "calendar_id!", e.content as "content!",
+                e.start_at as "start_at!", e.end_at as "end_at!", e.all_day as "all_day!: bool",
+                e.status as "status!", e.source as "source!", e.reminders, e.version as "version!",
+                e.created_at as "created_at!", e.updated_at as "updated_at!", e.recurrence, e.series_id,
+                e.original_start, e.hold_expires_at as "hold_expires_at?", e.hold_priority, e.hold_scope,
+                e.hold_set_id, e.transparent as "transparent!: bool",
+                c.name as "calendar_name!", c.timezone as "timezone!"
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
+             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2
+             order by e.hold_expires_at, e.id limit ?3"#,
+            org_id,
+            now,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = found
+            .into_iter()
+            .map(|row| live_hold(event_row!(row).open(org, self.cipher.as_ref())?, row.calendar_name, &row.timezone));
+        read.collect()
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {

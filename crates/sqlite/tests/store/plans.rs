@@ -255,6 +255,14 @@ async fn the_hot_reads_use_their_indexes() {
 }
 
 #[tokio::test]
+async fn live_holds_are_read_by_the_index_of_their_calendars() {
+    let plan = plan_of(&["e.hold_expires_at > ?2", "limit ?3"]).await;
+    for step in ["SEARCH c USING INDEX", "e USING INDEX events_holds (org_id=? AND calendar_id=?)"] {
+        assert!(plan.contains(step), "{step} is not in\n{plan}");
+    }
+}
+
+#[tokio::test]
 async fn the_log_of_an_agent_is_read_by_its_index() {
     let plan = plan_of(&["from audit_log", "agent_id = ?2"]).await;
     assert!(plan.contains("audit_log_by_agent") && !plan.contains("TEMP B-TREE"), "{plan}");

@@ -2,8 +2,8 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
-    Agent, AgentStatus, Event, EventStatus, Hold, HoldScope, HoldSet,
-    ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, StatusAt},
+    Agent, AgentStatus, Calendar, Event, EventError, EventStatus, Hold, HoldScope, HoldSet,
+    ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, LiveHold, StatusAt},
 };
 use kalends_kernel::{HoldSetId, Listed, MetadataFilter, PAGE_BYTES_MAX, Page, Version};
 use kalends_time::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ use crate::fixtures::Compose;
 const MINUTE: SignedDuration = SignedDuration::minutes(1);
 
 /// Stores a hold that is visible and has not expired.
-async fn held(scene: &Scene, calendar: &kalends_calendars::Calendar, start: i64, end: i64) -> Event {
+async fn held(scene: &Scene, calendar: &Calendar, start: i64, end: i64) -> Event {
     scene.stored(scene.make.hold(calendar, hours(start, end), MINUTE)).await
 }
 
@@ -152,6 +152,55 @@ pub async fn expired_holds_count_as_cancelled(store: &StoreUnderTest) {
         let around = scene.store.context_events(scene.org, calendar.id, now).await.unwrap();
         assert_eq!(around, kalends_calendars::ContextEvents::default(), "{start}");
     }
+}
+
+/// The live holds of all visible calendars are found, the first to expire first, each with the name and the zone of its
+/// calendar.
+pub async fn live_holds_are_found_on_all_calendars(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let elsewhere = scene.other_organization().await;
+    let agent = scene.agent().await;
+    let (own, shared) = (scene.calendar(&agent).await, scene.shared_calendar().await);
+    let named =
+        Calendar { name: "Rooms".into(), zone: "Asia/Tokyo".parse().unwrap(), ..scene.make.shared_calendar(scene.org) };
+    scene.commit(scene.changes().create(&named)).await;
+    let (now, micro) = (scene.make.tick(), SignedDuration::micros(1));
+    let lasting = async |calendar: &Calendar, start: i64, lasts: SignedDuration| {
+        let made = scene.make.hold(calendar, hours(start, start + 1), MINUTE);
+        let hold = made.hold.map(|hold| Hold { expires_at: now + lasts, ..hold });
+        scene.stored(Event { hold, ..made }).await
+    };
+    // The order is that of expiry and then of identifiers, whatever the times are.
+    let last = lasting(&named, -999, SignedDuration::minutes(2)).await;
+    let second = lasting(&own, 9, MINUTE).await;
+    let third = lasting(&named, 1, MINUTE).await;
+    let first = lasting(&shared, 5, micro).await;
+    lasting(&shared, 5, SignedDuration::ZERO).await;
+    let ends: [fn(&Event, Timestamp) -> Result<Event, EventError>; 3] =
+        [Event::confirmed, Event::released, Event::deleted];
+    for end in ends {
+        let ended = lasting(&own, 1, MINUTE).await;
+        let over = end(&ended, scene.make.tick()).unwrap();
+        scene.commit(scene.changes().update(&over, ended.version)).await;
+    }
+    held(&elsewhere, &elsewhere.shared_calendar().await, 1, 2).await;
+
+    let found = async |now, limit| scene.store.live_holds(scene.org, now, limit).await.unwrap();
+    let on = |event: &Event, calendar: &Calendar| LiveHold {
+        event: event.clone(),
+        calendar_name: calendar.name.clone(),
+        zone: calendar.zone,
+    };
+    let expected = [on(&first, &shared), on(&second, &own), on(&third, &named), on(&last, &named)];
+    assert_eq!(found(now, 9).await, expected);
+    assert_eq!(found(now, 3).await, expected[..3]);
+    assert_eq!(found(now, 0).await, []);
+    assert_eq!(found(now + micro, 9).await, expected[1..], "a hold that expires now is over");
+    scene.decommission(&agent).await;
+    assert_eq!(found(now, 9).await, [on(&first, &shared), on(&third, &named), on(&last, &named)]);
+    scene.delete(&named).await;
+    assert_eq!(found(now, 9).await, [on(&first, &shared)]);
+    assert_eq!(found(expiry(&first), 9).await, []);
 }
 
 /// Holds that were placed together are found together, whatever their state, while they are visible.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_calendars::{
     Calendar, Event, EventStatus, HoldSet,
-    ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent},
+    ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent, StatusAt},
 };
 use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, Page, StoreError};
-use kalends_time::Span;
+use kalends_time::{Span, Timestamp};
 
 use super::{
     MemoryStore,
@@ -35,6 +35,20 @@ impl Holds for MemoryStore {
             .filter(|row| (row.org, row.calendar) == (org, calendar.id) && row.reservation.span.overlaps(window));
         let reserved = reserved.map(|row| row.reservation).collect();
         Ok(Some(CalendarHolds { revision: calendar.revision, holds, reserved }))
+    }
+
+    async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError> {
+        let state = self.state();
+        let held = StatusAt { status: EventStatus::Hold, now };
+        let mut live: Vec<_> = state.visible_events(org).filter(|(event, _)| has_status(event, held)).collect();
+        live.sort_by_key(|(event, _)| (event.hold.map(|hold| hold.expires_at), event.id));
+        live.truncate(limit as usize);
+        let shown = live.into_iter().map(|(event, on)| LiveHold {
+            event: event.clone(),
+            calendar_name: on.name.clone(),
+            zone: on.zone,
+        });
+        Ok(shown.collect())
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
