@@ -81,8 +81,6 @@ pub struct HoldsWaiting<'a> {
     pub may_end: bool,
     /// Whether there are others, which expire later.
     pub has_more: bool,
-    /// The number of calendars that were searched, if there are others.
-    pub only_calendars: Option<usize>,
 }
 
 /// A hold.
@@ -214,20 +212,8 @@ impl Waiting<'_> {
             && self.claims.is_empty()
     }
 
-    /// What the page says if it has nothing to show. Holds can be on calendars that were not searched.
-    fn nothing_text(&self) -> &'static str {
-        match self.holds.only_calendars {
-            Some(_) => "Nothing was found that waits for you.",
-            None => "Nothing waits for you.",
-        }
-    }
-
     fn ends(&self, hold: &HoldWaiting) -> String {
         ends_in(hold.expires_at - self.now)
-    }
-
-    fn only_calendars(&self) -> Option<usize> {
-        self.holds.only_calendars
     }
 }
 

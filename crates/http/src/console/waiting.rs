@@ -8,19 +8,15 @@ use std::{
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, OwnInvitation, Refusal, operations, ports::AgentName};
-use kalends_calendars::{
-    Calendar, Event, EventStatus,
-    ports::{CalendarFilter, EventFilter, StatusAt},
-};
+use kalends_calendars::ports::LiveHold;
 use kalends_kernel::{AgentId, LIMIT_MAX, Page};
 use kalends_plans::Feature;
 use kalends_proposals::{Proposal, Status};
-use kalends_time::SignedDuration;
 use kalends_web::{
     ClaimWait, ClaimWaiting, EventInView, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, Paging, Place,
     ProposalWaiting, ProposalsWaiting, Waiting,
 };
-use kalends_wire::{AccountClaim, Listing};
+use kalends_wire::AccountClaim;
 
 use super::{
     form::{new_once, opened_invitation, opened_link},
@@ -41,11 +37,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 pub(super) const TO_WAITING: (&str, &str) = (WAITING, "See what waits for you");
 
 /// The maximum number of entries of a kind.
-const ENTRIES_MAX: usize = 50;
-/// The calendars on which holds are looked for, the oldest first.
-const SEARCHED: Page = Page { limit: 20, offset: 0 };
-/// Holds of times that began earlier than this are not shown, so that no calendar is read from its beginning.
-const LOOKS_BACK: SignedDuration = SignedDuration::days(7);
+const ENTRIES_MAX: u32 = 50;
 
 /// `GET /console/waiting`
 async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
@@ -62,7 +54,6 @@ async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<A
             entries: &holds.entries,
             may_end: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
             has_more: holds.has_more,
-            only_calendars: holds.only_calendars,
         },
         proposals: ProposalsWaiting { entries: &proposals, paging: &paging, has_list: may_list(caller) },
         claims: &claims(&app, caller).await?,
@@ -90,62 +81,34 @@ async fn opened(app: &App, caller: &Actor, headers: &HeaderMap) -> Result<Opened
 struct Holds {
     entries: Vec<HoldWaiting>,
     has_more: bool,
-    only_calendars: Option<usize>,
 }
 
 impl Holds {
-    /// Reads the live holds of the first calendars, one list of each.
+    /// Reads one hold more than the page shows, to know whether there are others.
     async fn read(app: &App, caller: &Actor) -> Result<Self, Refusal> {
-        let mut found = Self::default();
         if !caller.may(&operations::LIST_EVENTS) {
-            return Ok(found);
+            return Ok(Self::default());
         }
-        let listed = app.list_calendars(caller, CalendarFilter::All, SEARCHED).await?;
-        let searched = listed.data.len();
-        found.only_calendars = (u64::try_from(searched).unwrap_or(u64::MAX) < listed.total).then_some(searched);
-        for calendar in &listed.data {
-            found.add(app, caller, calendar).await?;
-        }
-        for hold in &mut found.entries {
-            hold.once = new_once(app.entropy());
-        }
-        Ok(found)
-    }
-
-    async fn add(&mut self, app: &App, caller: &Actor, calendar: &Calendar) -> Result<(), Refusal> {
-        let now = app.now();
-        let filter = EventFilter {
-            start_after: Some(now - LOOKS_BACK),
-            status: Some(StatusAt { status: EventStatus::Hold, now }),
-            ..EventFilter::default()
-        };
-        let (id, first) = (calendar.id.to_string(), Page { limit: LIMIT_MAX, offset: 0 });
-        let listed = match app.list_calendar_events(caller, &id, Listing::Events(filter), first).await {
-            Ok(listed) => listed,
-            // It was deleted a moment ago.
-            Err(Refusal::NotFound { .. }) => return Ok(()),
-            Err(refusal) => return Err(refusal),
-        };
-        self.has_more |= listed.total > u64::from(LIMIT_MAX);
-        self.entries.extend(listed.data.into_iter().filter_map(|event| hold(event, calendar)));
-        self.entries.sort_by_key(|hold| hold.expires_at);
-        self.has_more |= self.entries.len() > ENTRIES_MAX;
-        self.entries.truncate(ENTRIES_MAX);
-        Ok(())
+        let mut live = app.live_holds(caller, ENTRIES_MAX + 1).await?;
+        let has_more = live.len() > ENTRIES_MAX as usize;
+        live.truncate(ENTRIES_MAX as usize);
+        let entries = live.into_iter().filter_map(|live| waiting_hold(live, new_once(app.entropy()))).collect();
+        Ok(Self { entries, has_more })
     }
 }
 
-/// An event as a hold, if it is one. Its form has no key yet.
-fn hold(event: Event, calendar: &Calendar) -> Option<HoldWaiting> {
+/// A live hold as an entry, with the key of its forms.
+fn waiting_hold(live: LiveHold, once: String) -> Option<HoldWaiting> {
+    let LiveHold { event, calendar_name, zone } = live;
     let span = event.times.span;
     Some(HoldWaiting {
         expires_at: event.hold.map(|hold| hold.expires_at)?,
         id: event.id.to_string(),
-        calendar: calendar.name.clone(),
-        zone: calendar.zone,
+        calendar: calendar_name,
+        zone,
         span,
-        dates: event.times.all_day.then(|| EventInView::whole_days(span, calendar.zone)),
-        once: String::new(),
+        dates: event.times.all_day.then(|| EventInView::whole_days(span, zone)),
+        once,
         title: event.title,
     })
 }
@@ -181,15 +144,10 @@ fn may_list(caller: &Actor) -> bool {
 
 /// The newest claims of the user that wait for something, the oldest of them first.
 async fn claims(app: &App, caller: &Actor) -> Result<Vec<ClaimWaiting>, Refusal> {
-    let first = app.list_claims(caller, Page { limit: LIMIT_MAX, offset: 0 }).await?;
-    let more = first.total.saturating_sub(u64::from(LIMIT_MAX));
-    let newest = match u32::try_from(more).unwrap_or(u32::MAX) {
-        0 => first.data,
-        // Claims that have ended are listed too, and they are mostly older.
-        offset => app.list_claims(caller, Page { limit: LIMIT_MAX, offset }).await?.data,
-    };
-    let mut waiting: Vec<_> = newest.iter().filter_map(waiting_claim).collect();
-    waiting.drain(..waiting.len().saturating_sub(ENTRIES_MAX));
+    // Claims whose code has expired are read too.
+    let found = app.unfinished_claims(caller, LIMIT_MAX).await?;
+    let mut waiting: Vec<_> = found.iter().filter_map(waiting_claim).collect();
+    waiting.drain(..waiting.len().saturating_sub(ENTRIES_MAX as usize));
     Ok(waiting)
 }
 
@@ -209,5 +167,5 @@ async fn invitations(app: &App, caller: &Actor) -> Result<usize, Refusal> {
     if !caller.may(&operations::INVITE_MEMBER) {
         return Ok(0);
     }
-    Ok(app.list_members(caller).await?.invitations.len())
+    app.count_invitations(caller).await
 }

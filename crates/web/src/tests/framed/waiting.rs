@@ -28,7 +28,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     };
     let whole = Some(EventInView::whole_days(span, Zone::UTC));
     let entries = [hold("2026-03-02T08:04:00Z", None), hold("2026-03-02T10:04:00Z", whole)];
-    let holds = HoldsWaiting { entries: &entries, may_end: true, has_more: true, only_calendars: Some(20) };
+    let holds = HoldsWaiting { entries: &entries, may_end: true, has_more: true };
     let proposals = [ProposalWaiting {
         id: "spr_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(),
         title: text.to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let nothing = Waiting {
         done: Done::default(),
         opened: &OpenedHere::default(),
-        holds: HoldsWaiting { entries: &[], may_end: false, has_more: false, only_calendars: None },
+        holds: HoldsWaiting { entries: &[], may_end: false, has_more: false },
         proposals: ProposalsWaiting { entries: &[], paging: none, has_list: false },
         claims: &[],
         invitations: 0,
@@ -76,9 +76,5 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ),
         ("waiting, behind the last proposals", Waiting { proposals: behind, ..nothing }.html()),
         ("waiting, nothing", nothing.html()),
-        ("waiting, nothing on some calendars", {
-            let holds = HoldsWaiting { only_calendars: Some(20), ..nothing.holds };
-            Waiting { holds, ..nothing }.html()
-        }),
     ]
 }
