@@ -1,7 +1,11 @@
 //! Subscriptions to feeds, from the callers' side. `syncing` keeps them up to date.
 
-use kalends_feeds::{Change, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
-use kalends_kernel::{Listed, Page, SubscriptionId};
+use kalends_calendars::Agent;
+use kalends_feeds::{
+    Change, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
+    ports::SubscriptionCounts,
+};
+use kalends_kernel::{AgentId, Listed, Page, SubscriptionId};
 use kalends_plans::Metric;
 use kalends_wire as wire;
 
@@ -54,22 +58,36 @@ impl App {
         &self,
         actor: &Actor,
         agent: &str,
-        (status, page): (Option<SubscriptionStatus>, Page),
+        which: (Option<SubscriptionStatus>, Page),
     ) -> Result<Listed<Subscription>, Refusal> {
         let agent = self.agent(actor, agent).await?;
-        Ok(self.parts.store.list_subscriptions(actor.org(), Some(agent.id), status, page).await?)
+        self.subscriptions_of(actor, Some(&agent), which).await
     }
 
-    /// The subscriptions of all agents, the oldest first. An agent's key sees only those of its agent.
+    /// The subscriptions of an agent that the caller has read, or of all agents, the oldest first. An agent's key sees
+    /// only those of its agent.
     ///
     /// # Errors
-    /// [`Refusal::Store`].
-    pub async fn list_all_subscriptions(
+    /// [`Refusal::OutOfReach`] for another agent's key.
+    pub async fn subscriptions_of(
         &self,
         actor: &Actor,
+        agent: Option<&Agent>,
         (status, page): (Option<SubscriptionStatus>, Page),
     ) -> Result<Listed<Subscription>, Refusal> {
-        Ok(self.parts.store.list_subscriptions(actor.org(), actor.narrowed_to(), status, page).await?)
+        Ok(self.parts.store.list_subscriptions(actor.org(), narrowed(actor, agent)?, status, page).await?)
+    }
+
+    /// The numbers of the subscriptions that [`Self::subscriptions_of`] lists.
+    ///
+    /// # Errors
+    /// As [`Self::subscriptions_of`].
+    pub async fn count_subscriptions(
+        &self,
+        actor: &Actor,
+        agent: Option<&Agent>,
+    ) -> Result<SubscriptionCounts, Refusal> {
+        Ok(self.parts.store.count_subscriptions(actor.org(), narrowed(actor, agent)?).await?)
     }
 
     /// One subscription.
@@ -165,4 +183,11 @@ impl App {
         })
         .await
     }
+}
+
+/// The agent whose subscriptions are read: that agent, or the one of the actor's key. `None` for all agents.
+fn narrowed(actor: &Actor, agent: Option<&Agent>) -> Result<Option<AgentId>, Refusal> {
+    let Some(agent) = agent else { return Ok(actor.narrowed_to()) };
+    actor.for_agent(Some(agent.id))?;
+    Ok(Some(agent.id))
 }

@@ -11,6 +11,38 @@ use crate::{
     sync::KnownItem,
 };
 
+/// The number of subscriptions, by status.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SubscriptionCounts {
+    /// Those with [`SubscriptionStatus::Active`].
+    pub active: u64,
+    /// Those with [`SubscriptionStatus::Error`].
+    pub error: u64,
+    /// Those with [`SubscriptionStatus::Paused`].
+    pub paused: u64,
+}
+
+impl SubscriptionCounts {
+    /// Adds to the count of a status.
+    pub const fn add(&mut self, status: SubscriptionStatus, more: u64) {
+        match status {
+            SubscriptionStatus::Active => self.active += more,
+            SubscriptionStatus::Error => self.error += more,
+            SubscriptionStatus::Paused => self.paused += more,
+        }
+    }
+
+    /// The count of a status, or the total.
+    pub const fn of(&self, status: Option<SubscriptionStatus>) -> u64 {
+        match status {
+            None => self.active + self.error + self.paused,
+            Some(SubscriptionStatus::Active) => self.active,
+            Some(SubscriptionStatus::Error) => self.error,
+            Some(SubscriptionStatus::Paused) => self.paused,
+        }
+    }
+}
+
 /// Reads subscriptions of visible calendars.
 #[async_trait]
 pub trait Subscriptions: Send + Sync {
@@ -40,6 +72,9 @@ pub trait Subscriptions: Send + Sync {
         status: Option<SubscriptionStatus>,
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError>;
+
+    /// The numbers of the subscriptions that [`list_subscriptions`](Self::list_subscriptions) lists, in one query.
+    async fn count_subscriptions(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, StoreError>;
 
     /// Claims up to `limit` subscriptions that are due, deleted ones included, longest due first. The claims last until
     /// `until`. All workers together claim at most `per_host` subscriptions of one host. Due subscriptions whose

@@ -27,6 +27,17 @@ impl SubscriptionStatus {
     /// Every status.
     pub const ALL: &'static [Self] = &[Self::Active, Self::Error, Self::Paused];
 
+    /// The status of a subscription, given whether it is paused and whether its last sync failed.
+    pub const fn of(paused: bool, failed: bool) -> Self {
+        if paused {
+            Self::Paused
+        } else if failed {
+            Self::Error
+        } else {
+            Self::Active
+        }
+    }
+
     /// The name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -223,13 +234,7 @@ impl Subscription {
 
     /// The status.
     pub const fn status(&self) -> SubscriptionStatus {
-        if self.paused {
-            SubscriptionStatus::Paused
-        } else if self.state.last_error.is_some() {
-            SubscriptionStatus::Error
-        } else {
-            SubscriptionStatus::Active
-        }
+        SubscriptionStatus::of(self.paused, self.state.last_error.is_some())
     }
 
     /// Identifies the host of the feed without revealing it.

@@ -325,9 +325,10 @@ async fn an_owner_manages_subscriptions_by_forms(#[case] database: Database) {
     }
     it.until(&api, "in error", |read| read["status"] == "error").await;
     pages.open(&shown).await.says(200, "Error: the last sync failed").says(200, "failed in a row");
-    pages.open(&format!("{SUBSCRIPTIONS}?status=error")).await.says(200, &shown);
+    pages.open(&format!("{SUBSCRIPTIONS}?status=error")).await.says(200, &shown).says(200, "Error (1)");
     let of_agent = format!("{SUBSCRIPTIONS}?agent={}&status=paused", it.agent);
-    pages.open(&of_agent).await.says(200, "There are no such subscriptions.").says(200, "Subscriptions of Ada");
+    let none = pages.open(&of_agent).await.says(200, "There are no such subscriptions.");
+    none.says(200, "Subscriptions of Ada").says(200, "Error (1)");
     pages.open(&format!("{SUBSCRIPTIONS}?agent=x")).await.says(404, "There is no such agent any more.");
 
     // Two tabs: the second one sees what the first one changed, and decides.

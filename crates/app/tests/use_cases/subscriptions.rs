@@ -3,19 +3,23 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use kalends_accounts::{Credential, Principal, Reach, ports::Organizations as _, reach::CallerKind};
+use kalends_accounts::{
+    Credential, Principal, Reach,
+    ports::Organizations as _,
+    reach::{CallerKind, ScopedAgent},
+};
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Request,
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
     ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed, Metering as _},
 };
 use kalends_calendars::{
     Calendar, CalendarPatch, DELETED_KEPT, Event, Patch,
-    ports::{Calendars as _, EventFilter, EventScope, Events as _},
+    ports::{Agents as _, Calendars as _, EventFilter, EventScope, Events as _},
 };
 use kalends_feeds::{
     Change, Neighbours, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
-    ports::Subscriptions as _,
+    ports::{SubscriptionCounts, Subscriptions as _},
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
 use kalends_kernel::{KeyId, Page, RequestId, Revision};
@@ -534,6 +538,11 @@ impl House {
 
     /// An actor with the organization's key, for that operation.
     async fn actor(&self, operation: &'static Operation) -> Actor {
+        self.actor_with(Reach::Organization, operation).await
+    }
+
+    /// An actor with a key of that reach, for that operation.
+    async fn actor_with(&self, reach: Reach, operation: &'static Operation) -> Actor {
         let organization = self.store.find_organization(self.made.org).await.unwrap().unwrap();
         let now = self.app.now();
         let principal = Principal {
@@ -541,8 +550,11 @@ impl House {
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: organization.id,
-            kind: CallerKind::OrganizationKey,
-            reach: Reach::Organization,
+            kind: match reach {
+                Reach::Organization => CallerKind::OrganizationKey,
+                Reach::Agent(_) => CallerKind::AgentKey,
+            },
+            reach,
             waitlisted: false,
             plan: organization.plan,
             limits: organization.limits().unwrap(),
@@ -585,6 +597,30 @@ impl House {
         self.make.tick();
         self.app.update_subscription(&actor, &self.made.id.to_string(), patch, &IfMatch::Any).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn an_agent_key_counts_only_the_subscriptions_of_its_agent() {
+    let house = House::new().await;
+    let owner = house.store.find_agent(house.made.org, house.made.agent).await.unwrap().unwrap();
+    let other = house.make.agent(house.made.org);
+    house.store.commit(ChangeSet::new(house.made.org).create(&other)).await.unwrap();
+    let operation = &operations::LIST_SUBSCRIPTIONS;
+    let key_of = |agent| Reach::Agent(ScopedAgent { id: agent, paused: false });
+    let one = SubscriptionCounts { active: 1, ..SubscriptionCounts::default() };
+    for (reach, all) in
+        [(Reach::Organization, one), (key_of(owner.id), one), (key_of(other.id), SubscriptionCounts::default())]
+    {
+        let actor = house.actor_with(reach, operation).await;
+        assert_eq!(house.app.count_subscriptions(&actor, None).await.unwrap(), all, "{reach:?}");
+    }
+    let actor = house.actor_with(key_of(other.id), operation).await;
+    assert_eq!(house.app.count_subscriptions(&actor, Some(&other)).await.unwrap(), SubscriptionCounts::default());
+    let refused = house.app.count_subscriptions(&actor, Some(&owner)).await;
+    assert!(matches!(refused, Err(Refusal::OutOfReach)), "{refused:?}");
+    let page = Page { limit: 10, offset: 0 };
+    let refused = house.app.subscriptions_of(&actor, Some(&owner), (None, page)).await;
+    assert!(matches!(refused, Err(Refusal::OutOfReach)), "{refused:?}");
 }
 
 #[tokio::test]

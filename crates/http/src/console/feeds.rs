@@ -1,6 +1,6 @@
 //! The feeds of calendars: their addresses, and calendars as files.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
@@ -15,7 +15,7 @@ use super::{
     frame::{Asked, AskedOf, needs, shell},
     places::{CALENDAR_FILE, FEED, FEEDS, Form, ROTATE_FEED, segment},
     shown::{page, refused},
-    subscription_list::{agent_names, all_shown, listed, statuses},
+    subscription_list::{Names, agent_names, all_shown, statuses},
 };
 use crate::{
     Service,
@@ -57,20 +57,23 @@ async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Res
     let asked = Asked::of(asked);
     let found = app.list_calendars(&caller.0, CalendarFilter::All, asked.page()).await?;
     let paging = Paging { path: FEEDS.to_owned(), filter: Vec::new(), page: asked.page(), total: found.total };
-    let agents: BTreeSet<_> = found.data.iter().filter_map(|calendar| calendar.agent).collect();
-    let names = agent_names(&app, &caller.0, agents).await?;
-    let shown = |calendar: &Calendar| shown(calendar, |agent| names.get(agent).cloned());
+    let subscriptions = app.subscriptions_of(&caller.0, None, (None, FIRST)).await?;
+    let of_calendars = found.data.iter().filter_map(|calendar| calendar.agent);
+    let agents = of_calendars.chain(subscriptions.data.iter().map(|subscription| subscription.agent)).collect();
+    let agents = agent_names(&app, &caller.0, agents).await?;
+    let shown = |calendar: &Calendar| shown(calendar, |agent| agents.get(agent).cloned());
     let calendars: Vec<_> = found.data.iter().map(shown).collect();
-    let subscriptions = listed(&app, &caller.0, "", (None, FIRST)).await?;
+    let named = found.data.into_iter().map(|calendar| (calendar.id, calendar.name)).collect();
+    let known = Names { agents, calendars: named };
     let list = FeedsPage {
         shell: &shell(&caller.0, Place::Feeds)?,
         done: asked.done(),
         calendars: &calendars,
         paging: &paging,
         may_subscribe: caller.0.may(&operations::CREATE_SUBSCRIPTION),
-        statuses: &statuses(&app, &caller.0, "", None).await?,
+        statuses: &statuses(&app, &caller.0, None, None).await?,
         subscriptions_total: subscriptions.total,
-        subscriptions: &all_shown(&app, &caller.0, subscriptions.data).await?,
+        subscriptions: &all_shown(&app, &caller.0, &subscriptions.data, known).await?,
     };
     Ok(page(StatusCode::OK, list.html()))
 }

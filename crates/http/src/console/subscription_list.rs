@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal, operations};
+use kalends_calendars::Agent;
 use kalends_feeds::{Subscription, SubscriptionStatus};
-use kalends_kernel::{AgentId, LIMIT_MAX, Listed, Page};
+use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Page};
 use kalends_time::Timestamp;
 use kalends_web::{
     Paging, Place, SubscriptionFilter, SubscriptionShown, SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown,
@@ -54,7 +55,9 @@ pub(super) async fn list(
 async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) -> Result<String, Refusal> {
     let of = if filter.agent.is_empty() { None } else { Some(app.agent(caller, &filter.agent).await?) };
     let status = SubscriptionStatus::from_name(&filter.status);
-    let found = listed(app, caller, &filter.agent, (status, asked.page())).await?;
+    let found = app.subscriptions_of(caller, of.as_ref(), (status, asked.page())).await?;
+    let named = of.iter().map(|agent| (agent.id, agent.name.clone())).collect();
+    let known = Names { agents: named, ..Names::default() };
     let agent = of.iter().map(|agent| ("agent", agent.id.to_string()));
     let kept = agent.chain(status.map(|status| ("status", status.as_str().to_owned()))).collect();
     let paging = Paging { path: SUBSCRIPTIONS.to_owned(), filter: kept, page: asked.page(), total: found.total };
@@ -63,44 +66,36 @@ async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) 
         done: asked.done(),
         may_create: caller.may(&operations::CREATE_SUBSCRIPTION),
         of: of.as_ref().map(|of| SubscriptionsOf { id: &filter.agent, name: &of.name }),
-        statuses: &statuses(app, caller, &filter.agent, Some(status)).await?,
-        subscriptions: &all_shown(app, caller, found.data).await?,
+        statuses: &statuses(app, caller, of.as_ref(), Some(status)).await?,
+        subscriptions: &all_shown(app, caller, &found.data, known).await?,
         paging: &paging,
     };
     Ok(list.html())
 }
 
-/// The subscriptions of an agent, or of all agents if `agent` is empty.
-pub(super) async fn listed(
-    app: &App,
-    caller: &Actor,
-    agent: &str,
-    which: (Option<SubscriptionStatus>, Page),
-) -> Result<Listed<Subscription>, Refusal> {
-    if agent.is_empty() {
-        app.list_all_subscriptions(caller, which).await
-    } else {
-        app.list_subscriptions(caller, agent, which).await
-    }
-}
-
-/// The filters of the list: all subscriptions, and those of each status. `chosen` is the one that the page shows, if it
-/// is the list.
+/// The filters of the list: all subscriptions, and those of each status, of an agent or of all agents. `chosen` is the
+/// one that the page shows, if it is the list.
 pub(super) async fn statuses(
     app: &App,
     caller: &Actor,
-    agent: &str,
+    agent: Option<&Agent>,
     chosen: Option<Option<SubscriptionStatus>>,
 ) -> Result<Vec<SubscriptionFilter>, Refusal> {
-    let every = SubscriptionStatus::ALL.iter().copied().map(Some);
-    let every: Vec<_> = [None].into_iter().chain(every).collect();
-    let mut filters = Vec::with_capacity(every.len());
-    for status in every {
-        let count = listed(app, caller, agent, (status, Page { limit: 1, offset: 0 })).await?.total;
-        let name = status.map_or("", SubscriptionStatus::as_str);
-        filters.push(SubscriptionFilter { name, count, is_chosen: chosen == Some(status) });
-    }
-    Ok(filters)
+    let counts = app.count_subscriptions(caller, agent).await?;
+    let filter = |status: Option<SubscriptionStatus>| SubscriptionFilter {
+        name: status.map_or("", SubscriptionStatus::as_str),
+        count: counts.of(status),
+        is_chosen: chosen == Some(status),
+    };
+    let each = SubscriptionStatus::ALL.iter().copied().map(Some);
+    Ok([None].into_iter().chain(each).map(filter).collect())
+}
+
+/// The names that a page has read.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub agents: BTreeMap<AgentId, String>,
+    pub calendars: BTreeMap<CalendarId, String>,
 }
 
 /// The names of these agents. One that is not found is named by its identifier.
@@ -114,20 +109,25 @@ pub(super) async fn agent_names(
     Ok(agents.iter().map(|id| (*id, name(id))).collect())
 }
 
-/// The subscriptions with the names of their agents and calendars.
+/// The subscriptions with the names of their agents and calendars. Only names that are not known are read.
 pub(super) async fn all_shown(
     app: &App,
     caller: &Actor,
-    subscriptions: Vec<Subscription>,
+    subscriptions: &[Subscription],
+    known: Names,
 ) -> Result<Vec<SubscriptionShown>, Refusal> {
-    let agents = subscriptions.iter().map(|subscription| subscription.agent).collect();
-    let agents = agent_names(app, caller, agents).await?;
-    let calendars = subscriptions.iter().map(|subscription| subscription.calendar).collect();
-    let calendars = app.calendar_names(caller, &calendars).await?;
+    let Names { mut agents, mut calendars } = known;
+    let owners = subscriptions.iter().map(|subscription| subscription.agent);
+    let unknown = owners.filter(|agent| !agents.contains_key(agent)).collect();
+    agents.extend(agent_names(app, caller, unknown).await?);
+    let subscribed = subscriptions.iter().map(|subscription| subscription.calendar);
+    let unknown = subscribed.filter(|calendar| !calendars.contains_key(calendar)).collect();
+    let found = app.calendar_names(caller, &unknown).await?;
+    calendars.extend(found.into_iter().map(|(id, calendar)| (id, calendar.name)));
     let now = app.now();
     let shown = |subscription: &Subscription| {
         let agent = agents.get(&subscription.agent).cloned().unwrap_or_default();
-        let calendar = calendars.get(&subscription.calendar).map(|calendar| calendar.name.clone());
+        let calendar = calendars.get(&subscription.calendar).cloned();
         shown(subscription, (agent, calendar), now)
     };
     Ok(subscriptions.iter().map(shown).collect())

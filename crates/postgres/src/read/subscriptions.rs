@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
-use kalends_feeds::ports::{ImportedItems, Subscriptions};
+use kalends_feeds::ports::{ImportedItems, SubscriptionCounts, Subscriptions};
 use kalends_feeds::sync::KnownItem;
 use kalends_feeds::{Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim};
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
+use crate::counts::{count, signed};
 use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
 use crate::rows::{ItemRow, NeighbourRow, SubscriptionRow, subscription_row};
@@ -92,9 +93,8 @@ impl Subscriptions for PostgresStore {
         status: Option<SubscriptionStatus>,
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError> {
-        let (agent, status) = (agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
         // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
-        // Subscription::status.
+        // SubscriptionStatus::of.
         let records = sqlx::query!(
             r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
                  s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
@@ -107,32 +107,24 @@ impl Subscriptions for PostgresStore {
                      WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)
              ORDER BY s.created_at, s.id LIMIT $4::bigint OFFSET $5::bigint"#,
             org.uuid(),
-            agent,
-            status,
+            agent.map(|agent| agent.uuid()),
+            status.map(SubscriptionStatus::as_str),
             i64::from(page.limit),
             i64::from(page.offset),
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().map(|record| record.total);
-        let total = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!"
-             FROM ical_subscriptions s
-             JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND s.remains IS NULL AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-                 AND ($3::text IS NULL OR $3 = CASE WHEN s.paused THEN 'paused'
-                     WHEN s.last_error IS NOT NULL THEN 'error' ELSE 'active' END)"#,
-            org.uuid(),
-            agent,
-            status,
-        );
         let opened = records.into_iter().map(|record| {
             let row = subscription_row!(record);
             row.open(&*self.cipher)
         });
         let data = opened.collect::<Result<_, _>>()?;
-        listed(data, page, counted, total.fetch_one(&self.connections)).await
+        let total = async { self.subscription_counts(org, agent).await.map(|counts| signed(counts.of(status))) };
+        listed(data, page, counted, total).await
+    }
+
+    async fn count_subscriptions(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, StoreError> {
+        self.subscription_counts(org, agent).await.map_err(store_error)
     }
 
     async fn claim_subscriptions(
@@ -168,6 +160,28 @@ impl Subscriptions for PostgresStore {
             Some((claim, subscriptions.swap_remove(place)))
         };
         Ok(claims.into_iter().filter_map(of).collect())
+    }
+}
+
+impl PostgresStore {
+    /// The numbers of an agent's subscriptions, or of the organization's.
+    async fn subscription_counts(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, sqlx::Error> {
+        let rows = sqlx::query!(
+            r#"SELECT s.paused AS "paused!", s.last_error IS NOT NULL AS "failed!", count(*) AS "counted!"
+             FROM ical_subscriptions s
+             JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE s.org_id = $1 AND ($2::uuid IS NULL OR s.agent_id = $2) AND s.remains IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             GROUP BY 1, 2"#,
+            org.uuid(),
+            agent.map(|agent| agent.uuid()),
+        );
+        let mut counts = SubscriptionCounts::default();
+        for row in rows.fetch_all(&self.connections).await? {
+            counts.add(SubscriptionStatus::of(row.paused, row.failed), count(row.counted));
+        }
+        Ok(counts)
     }
 }
 

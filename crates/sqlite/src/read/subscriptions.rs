@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use futures::TryStreamExt as _;
 use kalends_feeds::{
     Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim,
-    ports::{ImportedItems, Subscriptions},
+    ports::{ImportedItems, SubscriptionCounts, Subscriptions},
     sync::KnownItem,
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
@@ -97,10 +97,9 @@ impl Subscriptions for SqliteStore {
         status: Option<SubscriptionStatus>,
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError> {
-        let (org_id, agent_id, status) =
+        let (org_id, agent_id, named) =
             (org.uuid(), agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
-        // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
-        // Subscription::status.
+        // The status is computed as in SubscriptionStatus::of.
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 SubscriptionRow,
@@ -116,7 +115,7 @@ impl Subscriptions for SqliteStore {
                  order by s.created_at, s.id limit ?4 offset ?5",
                 org_id,
                 agent_id,
-                status,
+                named,
                 page.limit,
                 page.offset
             )
@@ -125,28 +124,19 @@ impl Subscriptions for SqliteStore {
             .map_err(store_error)?;
             let total = match page.total_if_known(rows.len()) {
                 Some(total) => total,
-                None => sqlx::query_scalar!(
-                    "select count(*)
-                     from ical_subscriptions s
-                        join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
-                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                     where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
-                        and (c.agent_id is null or a.status <> 'decommissioned')
-                        and (?3 is null or ?3 = case when s.paused then 'paused'
-                            when s.last_error is not null then 'error' else 'active' end)",
-                    org_id,
-                    agent_id,
-                    status
-                )
-                .fetch_one(&mut *snapshot)
-                .await
-                .map(count)
-                .map_err(store_error)?,
+                None => counts(&mut *snapshot, org, agent).await?.of(status),
             };
             let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
+    }
+
+    async fn count_subscriptions(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, StoreError> {
+        let mut connection = self.readers().acquire().await.map_err(store_error)?;
+        let counts = counts(&mut connection, org, agent).await?;
+        connection.keep();
+        Ok(counts)
     }
 
     async fn claim_subscriptions(
@@ -187,6 +177,35 @@ impl Subscriptions for SqliteStore {
         };
         Ok(claims.into_iter().filter_map(of).collect())
     }
+}
+
+/// The numbers of an agent's subscriptions, or of the organization's. A plan caps the number of subscriptions, so
+/// counting them all is cheap.
+async fn counts(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    agent: Option<AgentId>,
+) -> Result<SubscriptionCounts, StoreError> {
+    let (org_id, agent_id) = (org.uuid(), agent.map(|agent| agent.uuid()));
+    let rows = sqlx::query!(
+        r#"select s.paused as "paused!: bool", s.last_error is not null as "failed!: bool", count(*) as "counted!: i64"
+         from ical_subscriptions s
+            join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+            left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+         where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
+            and (c.agent_id is null or a.status <> 'decommissioned')
+         group by 1, 2"#,
+        org_id,
+        agent_id
+    )
+    .fetch_all(connection)
+    .await
+    .map_err(store_error)?;
+    let mut counts = SubscriptionCounts::default();
+    for row in rows {
+        counts.add(SubscriptionStatus::of(row.paused, row.failed), count(row.counted));
+    }
+    Ok(counts)
 }
 
 async fn claim(

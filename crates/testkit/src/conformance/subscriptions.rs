@@ -7,11 +7,12 @@ use kalends_calendars::{Calendar, Event, EventSource, Patch};
 use kalends_feeds::{
     Change, Neighbour, Neighbours, NewSubscription, Origin, Placement, Remains, Subscription, SubscriptionPatch,
     SubscriptionStatus, SyncClaim,
+    ports::SubscriptionCounts,
     sync::{
         CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, LEFT_KEPT, Memory, Report, Seen, SyncState, Validators,
     },
 };
-use kalends_kernel::{EventId, Page};
+use kalends_kernel::{AgentId, EventId, Page};
 use kalends_plans::Metric;
 use kalends_remote::RemoteUrl;
 use kalends_time::{SignedDuration, Timestamp, Zone};
@@ -69,6 +70,27 @@ impl Scene {
 
     async fn read_back(&self, subscription: &Subscription) -> Option<Subscription> {
         self.store.find_subscription(self.org, subscription.id).await.unwrap()
+    }
+
+    /// Pauses the subscription, and returns its new state.
+    async fn paused(&self, seen: &Subscription) -> Subscription {
+        let patch = SubscriptionPatch { paused: Patch::Set(true), ..SubscriptionPatch::default() };
+        let paused = seen.patched(patch, self.make.tick());
+        let (subscription, seen) = (Box::new(paused.clone()), seen.version);
+        self.feed(vec![Change::UpdateSubscription { subscription, seen, moved: false, due: None }]).await.unwrap();
+        paused
+    }
+
+    /// The counts of an agent's subscriptions, or of the organization's. Asserts that they are the totals of the lists.
+    async fn counted(&self, agent: Option<AgentId>) -> SubscriptionCounts {
+        let counts = self.store.count_subscriptions(self.org, agent).await.unwrap();
+        for status in SubscriptionStatus::ALL.iter().copied().map(Some).chain([None]) {
+            for page in [LARGEST_PAGE, Page { limit: 1, offset: 0 }, Page { limit: 1, offset: 200 }] {
+                let listed = self.store.list_subscriptions(self.org, agent, status, page).await.unwrap();
+                assert_eq!(listed.total, counts.of(status), "{agent:?} {status:?} {page:?}");
+            }
+        }
+        counts
     }
 
     async fn claim_due(&self, now: Timestamp, limit: u32) -> Vec<(SyncClaim, Subscription)> {
@@ -148,16 +170,7 @@ pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
     }
     let theirs = scene.subscribed(&second, "https://example.com/").await;
     other.subscribed(&other.own_calendar().await, "https://example.com/").await;
-    let paused = made[2]
-        .patched(SubscriptionPatch { paused: Patch::Set(true), ..SubscriptionPatch::default() }, scene.make.tick());
-    let change = Change::UpdateSubscription {
-        subscription: Box::new(paused.clone()),
-        seen: made[2].version,
-        moved: false,
-        due: None,
-    };
-    scene.feed(vec![change]).await.unwrap();
-    made[2] = paused;
+    made[2] = scene.paused(&made[2]).await;
     let failing = scene.claim_due(scene.make.tick(), 1).await[0].0;
     let now = scene.make.tick();
     made[0].state = made[0].state.after(Ended::Failed("no".into()), now);
@@ -179,6 +192,51 @@ pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
     let all: Vec<_> = made.iter().chain([&theirs]).cloned().collect();
     assert_eq!(list(None, None, LARGEST_PAGE).await, (all, 5));
     assert_eq!(other.read_back(&theirs).await, None);
+}
+
+/// The counts by status are the totals of the lists, for one agent and for the organization. A paused subscription is
+/// paused even if its last sync failed. Deleted and hidden subscriptions do not count.
+pub async fn subscriptions_are_counted_by_status(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (agent, second, gone) = (scene.agent().await, scene.agent().await, scene.agent().await);
+    let (calendar, of_second) = (scene.calendar(&agent).await, scene.calendar(&second).await);
+    let (deleted, orphaned) = (scene.calendar(&agent).await, scene.calendar(&gone).await);
+    assert_eq!(scene.counted(None).await, SubscriptionCounts::default());
+
+    scene.subscribed(&calendar, "https://failing.example/").await;
+    let failed = scene.subscribed(&calendar, "https://failed.example/").await;
+    let now = scene.make.tick();
+    for (claim, claimed) in scene.claim_due(now, 10).await {
+        let state = claimed.state.after(Ended::Failed("no".into()), now);
+        scene.end_sync(claim, state, now, now + SignedDuration::hours(1)).await.unwrap();
+    }
+    scene.paused(&failed).await;
+    scene.paused(&scene.subscribed(&calendar, "https://paused.example/").await).await;
+    for number in 0..2 {
+        scene.subscribed(&calendar, &format!("https://{number}.example/")).await;
+    }
+    let left = scene.subscribed(&calendar, "https://left.example/").await;
+    scene.imported_item(&calendar, &left).await;
+    scene.unsubscribe(&left, Remains::Kept).await;
+    for calendar in [&of_second, &deleted, &orphaned] {
+        scene.subscribed(calendar, "https://example.com/").await;
+    }
+    scene.delete(&deleted).await;
+    scene.decommission(&gone).await;
+    other.subscribed(&other.own_calendar().await, "https://example.com/").await;
+
+    let one = SubscriptionCounts { active: 1, error: 0, paused: 0 };
+    for (of, expected) in [
+        (None, SubscriptionCounts { active: 3, error: 1, paused: 2 }),
+        (Some(agent.id), SubscriptionCounts { active: 2, error: 1, paused: 2 }),
+        (Some(second.id), one),
+        (Some(gone.id), SubscriptionCounts::default()),
+    ] {
+        assert_eq!(scene.counted(of).await, expected, "{of:?}");
+    }
+    assert_eq!(other.counted(None).await, one);
+    assert_eq!(other.counted(Some(agent.id)).await, SubscriptionCounts::default());
 }
 
 /// Settings are written only at the version that was seen, and leave the results of syncs alone.

@@ -7,7 +7,7 @@ use kalends_app::ports::CommitError;
 use kalends_calendars::{Event, EventSource};
 use kalends_feeds::{
     Change, Fence, Neighbours, Origin, Remains, Subscription, SubscriptionStatus, SyncClaim,
-    ports::{ImportedItems, Subscriptions},
+    ports::{ImportedItems, SubscriptionCounts, Subscriptions},
     sync::{CLAIM_LASTS, KnownItem, LEFT_KEPT, SyncState},
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
@@ -200,6 +200,15 @@ impl Subscriptions for MemoryStore {
             .filter(|found| agent.is_none_or(|agent| found.agent == agent))
             .filter(|found| status.is_none_or(|status| found.status() == status));
         Ok(page_of(matching, |found| (found.created_at, found.id), page))
+    }
+
+    async fn count_subscriptions(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, StoreError> {
+        let state = self.state();
+        let mut counts = SubscriptionCounts::default();
+        for found in state.visible_subscriptions(org).filter(|found| agent.is_none_or(|agent| found.agent == agent)) {
+            counts.add(found.status(), 1);
+        }
+        Ok(counts)
     }
 
     async fn claim_subscriptions(
