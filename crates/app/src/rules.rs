@@ -1,7 +1,9 @@
 //! The availability rules of calendars: read, put, delete.
 
-use kalends_calendars::{AvailabilityRules, Change, NewRules};
-use kalends_kernel::RulesId;
+use std::collections::BTreeMap;
+
+use kalends_calendars::{AvailabilityRules, Calendar, Change, NewRules};
+use kalends_kernel::{CalendarId, RulesId};
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale};
 
@@ -14,6 +16,24 @@ impl App {
         let of = self.calendar(actor, calendar).await?;
         let found = self.parts.store.find_rules(actor.org(), of.id).await?;
         found.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))
+    }
+
+    /// The availability rules of calendars that the caller has listed, by calendar. A calendar without rules is left out,
+    /// and so is one that was deleted after it was listed.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key, unless its agent owns all of the calendars.
+    pub async fn rules_of_calendars(
+        &self,
+        actor: &Actor,
+        calendars: &[Calendar],
+    ) -> Result<BTreeMap<CalendarId, AvailabilityRules>, Refusal> {
+        for calendar in calendars {
+            actor.for_agent(calendar.agent)?;
+        }
+        let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        let found = self.parts.store.rules_of_calendars(actor.org(), &ids).await?;
+        Ok(found.into_iter().map(|rules| (rules.calendar, rules)).collect())
     }
 
     /// Sets the availability rules of a calendar, and replaces existing ones.

@@ -398,6 +398,14 @@ pub trait Holds: Send + Sync {
 pub trait RulesOfCalendars: Send + Sync {
     /// The rules of the calendar, or `None` if it has none or is not visible.
     async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError>;
+
+    /// The rules of those of the given calendars that are visible and have any, each once, in any order. They are read
+    /// in one query, and in none if no calendar is given.
+    async fn rules_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+    ) -> Result<Vec<AvailabilityRules>, StoreError>;
 }
 
 /// Reads changes of visible calendars.

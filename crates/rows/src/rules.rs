@@ -5,11 +5,12 @@ use kalends_calendars::AvailabilityRules;
 use kalends_kernel::{CalendarId, OrgId, RulesId, StoreError, Version};
 use kalends_time::Timestamp;
 
-use crate::{Key, Located};
+use crate::{Key, Located, row_id};
 
 columns! {
     /// The columns of a calendar's rules.
     pub struct RulesRow<K> {
+        calendar_id: K,
         id: K,
         rules: String,
         version: i64,
@@ -20,7 +21,8 @@ columns! {
 
 impl<K: Key> RulesRow<K> {
     /// The rules, or an error that names the corrupt column.
-    pub fn into_domain(self, org: OrgId, calendar: CalendarId) -> Result<AvailabilityRules, StoreError> {
+    pub fn into_domain(self, org: OrgId) -> Result<AvailabilityRules, StoreError> {
+        let calendar = CalendarId::from_uuid(row_id("availability_rules", "calendar_id", &self.calendar_id)?);
         Ok(AvailabilityRules {
             id: RulesId::from_uuid(row(&calendar).uuid("id", &self.id)?),
             org,

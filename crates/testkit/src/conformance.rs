@@ -252,6 +252,7 @@ macro_rules! conformance_cases {
                 rules_raise_the_revision,
                 rules_make_a_guarded_change_stale,
                 rules_are_hidden_with_their_calendar,
+                rules_of_several_calendars_are_read_at_once,
                 one_concurrent_change_of_rules_wins,
                 blocks_are_returned_with_their_kind,
             }
@@ -436,6 +437,7 @@ macro_rules! conformance_cases {
             subscriptions {
                 subscriptions_round_trip,
                 subscriptions_are_listed,
+                subscriptions_are_counted_by_status,
                 subscriptions_are_changed_only_at_the_version_seen,
                 subscriptions_end_with_their_calendar,
                 due_subscriptions_are_claimed,

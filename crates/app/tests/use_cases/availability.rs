@@ -372,7 +372,8 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
 async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
     let house = House::new().await;
     let (own, other) = (house.agent().await, house.agent().await);
-    let (mine, theirs) = (house.calendar(&own).await.id.to_string(), house.calendar(&other).await.id.to_string());
+    let (owned, foreign) = (house.calendar(&own).await, house.calendar(&other).await);
+    let (mine, theirs) = (owned.id.to_string(), foreign.id.to_string());
     let shared = house.make.shared_calendar(house.org);
     house.store.commit(ChangeSet::new(house.org).create(&shared)).await.unwrap();
     let reach = reach_of(&own);
@@ -388,6 +389,13 @@ async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
         assert!(matches!(read, Err(Refusal::OutOfReach)), "{read:?}");
         let deleted = house.app.delete_availability_rules(&actor, id, &IfMatch::Any).await;
         assert!(matches!(deleted, Err(Refusal::OutOfReach)), "{deleted:?}");
+    }
+    let listed = [owned, foreign, shared.clone()];
+    let read = house.app.rules_of_calendars(&actor, &listed[..1]).await.unwrap();
+    assert_eq!(read.into_keys().collect::<Vec<_>>(), [listed[0].id]);
+    for places in [0..2, 2..3] {
+        let read = house.app.rules_of_calendars(&actor, &listed[places]).await;
+        assert!(matches!(read, Err(Refusal::OutOfReach)), "{read:?}");
     }
     let query = |of| ExplainQuery { of, time: morning(), allow_stale: false };
     let actor = house.actor(reach, &operations::EXPLAIN_AVAILABILITY);

@@ -6,6 +6,7 @@ use kalends_calendars::ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendar
 use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
+use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -16,7 +17,7 @@ impl RulesOfCalendars for PostgresStore {
     async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError> {
         let row = sqlx::query_as!(
             RulesRow,
-            "SELECT r.id, r.rules, r.version, r.created_at, r.updated_at
+            "SELECT r.calendar_id, r.id, r.rules, r.version, r.created_at, r.updated_at
              FROM availability_rules r
              JOIN calendars c ON c.org_id = r.org_id AND c.id = r.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -26,7 +27,32 @@ impl RulesOfCalendars for PostgresStore {
             calendar.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.into_domain(org, calendar)).transpose()
+        row.map(|row| row.into_domain(org)).transpose()
+    }
+
+    async fn rules_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+    ) -> Result<Vec<AvailabilityRules>, StoreError> {
+        if calendars.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        let rows = sqlx::query_as!(
+            RulesRow,
+            r#"SELECT r.calendar_id AS "calendar_id!", r.id AS "id!", r.rules AS "rules!", r.version AS "version!",
+                 r.created_at AS "created_at!", r.updated_at AS "updated_at!"
+             FROM availability_rules r
+             JOIN calendars c ON c.org_id = r.org_id AND c.id = r.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE r.org_id = $1 AND r.calendar_id = ANY($2) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            &wanted,
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        rows.into_iter().map(|row| row.into_domain(org)).collect()
     }
 }
 

@@ -90,6 +90,7 @@ async fn a_corrupt_row_is_located() {
     behind.run("INSERT INTO availability_rules SELECT org_id, id, id, '{\"wishes\": 3}', 1, 1, 1 FROM calendars").await;
     let window = event.times.span;
     located(store.find_rules(org, calendar.id).await, "availability_rules", "rules", &calendar.id);
+    located(store.rules_of_calendars(org, &[calendar.id]).await, "availability_rules", "rules", &calendar.id);
     located(store.blocking_spans(org, calendar.id, window).await, "availability_rules", "rules", &calendar.id);
     located(store.blocks(org, calendar.id, window, 9).await, "availability_rules", "rules", &calendar.id);
 

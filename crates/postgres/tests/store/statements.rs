@@ -18,3 +18,8 @@ async fn without_a_grant_human_calendars_are_not_read() {
 async fn names_take_one_statement() {
     statements::names_take_one_statement(&empty_store().await).await;
 }
+
+#[tokio::test]
+async fn rules_and_counts_take_one_statement() {
+    statements::rules_and_counts_take_one_statement(&empty_store().await).await;
+}

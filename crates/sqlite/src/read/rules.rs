@@ -1,5 +1,7 @@
 //! The availability rules of visible calendars, and what blocks their time.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kalends_calendars::Block;
 use kalends_calendars::{
@@ -12,6 +14,7 @@ use kalends_time::{Span, Timestamp};
 use crate::{
     SqliteStore,
     error::store_error,
+    json::{self, Hex},
     rows::{Located, RulesRow, read_rules, row_id},
 };
 
@@ -21,7 +24,7 @@ impl RulesOfCalendars for SqliteStore {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         sqlx::query_as!(
             RulesRow,
-            "select r.id, r.rules, r.version, r.created_at, r.updated_at
+            "select r.calendar_id, r.id, r.rules, r.version, r.created_at, r.updated_at
              from availability_rules r
                 join calendars c on c.org_id = r.org_id and c.id = r.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -33,8 +36,38 @@ impl RulesOfCalendars for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.into_domain(org, calendar))
+        .map(|row| row.into_domain(org))
         .transpose()
+    }
+
+    async fn rules_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+    ) -> Result<Vec<AvailabilityRules>, StoreError> {
+        if calendars.is_empty() {
+            return Ok(Vec::new());
+        }
+        let org_id = org.uuid();
+        let wanted: BTreeSet<CalendarId> = calendars.iter().copied().collect();
+        let wanted: Vec<Hex> = wanted.into_iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
+        let found = sqlx::query_as!(
+            RulesRow,
+            r#"select r.calendar_id as "calendar_id!: Vec<u8>", r.id as "id!: Vec<u8>", r.rules as "rules!: String",
+                r.version as "version!: i64", r.created_at as "created_at!: i64", r.updated_at as "updated_at!: i64"
+             from json_each(?2) asked
+                cross join calendars c on c.org_id = ?1 and c.id = unhex(asked.value)
+                cross join availability_rules r on r.org_id = c.org_id and r.calendar_id = c.id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')"#,
+            org_id,
+            wanted
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        found.into_iter().map(|row| row.into_domain(org)).collect()
     }
 }
 

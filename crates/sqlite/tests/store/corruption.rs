@@ -118,6 +118,7 @@ async fn a_corrupt_value_is_a_located_error() {
     let expected = ("availability_rules", "rules", calendar.id.to_string());
     let window = event.times.span;
     assert_eq!(place(store.find_rules(calendar.org, calendar.id).await), expected);
+    assert_eq!(place(store.rules_of_calendars(calendar.org, &[calendar.id]).await), expected);
     assert_eq!(place(store.blocking_spans(calendar.org, calendar.id, window).await), expected);
     assert_eq!(place(store.blocks(calendar.org, calendar.id, window, 9).await), expected);
 }

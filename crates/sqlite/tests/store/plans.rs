@@ -227,6 +227,13 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["ical_subscriptions USING INDEX ical_subscriptions_places (org_id=? AND calendar_id=?)"],
         ),
         (
+            vec!["cross join availability_rules r"],
+            vec![
+                "c USING INDEX sqlite_autoindex_calendars_1 (org_id=? AND id=?)",
+                "r USING INDEX sqlite_autoindex_availability_rules_1 (org_id=? AND calendar_id=?)",
+            ],
+        ),
+        (
             vec!["from events\n", "start_at >= ?3", "limit ?7"],
             vec!["events USING INDEX events_by_start (org_id=? AND calendar_id=? AND start_at>? AND start_at<?)"],
         ),

@@ -7,7 +7,7 @@ use kalends_calendars::{
     ports::{BusySource, CalendarBlocks},
 };
 use kalends_calendars::{Block, BlockKind};
-use kalends_kernel::{Revision, Version};
+use kalends_kernel::{CalendarId, Revision, Version};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::{
@@ -57,7 +57,15 @@ async fn found(scene: &Scene, calendar: &Calendar) -> Option<AvailabilityRules> 
     assert_eq!(busy.expect("a visible calendar").rules, rules);
     let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
     assert_eq!(blocks.expect("a visible calendar").rules, rules);
+    assert_eq!(found_of(scene, &[calendar.id]).await, row.iter().cloned().collect::<Vec<_>>());
     row
+}
+
+/// The rules of these calendars, by calendar.
+async fn found_of(scene: &Scene, calendars: &[CalendarId]) -> Vec<AvailabilityRules> {
+    let mut rows = scene.store.rules_of_calendars(scene.org, calendars).await.unwrap();
+    rows.sort_by_key(|row| row.calendar);
+    rows
 }
 
 /// Every field of rules survives, and they are returned with the busy times.
@@ -179,6 +187,33 @@ pub async fn rules_are_hidden_with_their_calendar(store: &StoreUnderTest) {
         let late = scene.make.rules(calendar);
         assert_refused!(scene.try_commit(scene.changes().create(&late)).await, CommitError::Stale);
     }
+}
+
+/// The rules of several calendars are read at once: of those that are visible and have any, each once.
+pub async fn rules_of_several_calendars_are_read_at_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    let (shared, owned, bare) =
+        (scene.shared_calendar().await, scene.calendar(&agent).await, scene.calendar(&agent).await);
+    let (deleted, orphaned, foreign) =
+        (scene.shared_calendar().await, scene.calendar(&gone).await, other.shared_calendar().await);
+    let (of_shared, of_owned) = (put(&scene, &shared, full()).await, put(&scene, &owned, closed()).await);
+    for calendar in [&deleted, &orphaned] {
+        put(&scene, calendar, full()).await;
+    }
+    let theirs = put(&other, &foreign, closed()).await;
+    scene.delete(&deleted).await;
+    scene.decommission(&gone).await;
+
+    let mut both = vec![of_shared, of_owned.clone()];
+    both.sort_by_key(|row| row.calendar);
+    let every = [&shared, &owned, &bare, &deleted, &orphaned, &foreign].map(|calendar| calendar.id);
+    assert_eq!(found_of(&scene, &every).await, both);
+    assert_eq!(found_of(&other, &every).await, [theirs]);
+    assert_eq!(found_of(&scene, &[owned.id, bare.id, owned.id]).await, [of_owned]);
+    assert_eq!(found_of(&scene, &[bare.id]).await, []);
+    assert_eq!(found_of(&scene, &[]).await, []);
 }
 
 /// If several callers create a calendar's first rules, or change the same ones, one wins.

@@ -182,6 +182,25 @@ pub async fn names_take_one_statement(store: &StoreUnderTest) {
     assert!(statements.is_empty(), "{statements:?}");
 }
 
+/// The rules of several calendars take one statement, and none if no calendar is given. The counts of subscriptions by
+/// status take one.
+pub async fn rules_and_counts_take_one_statement(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (first, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    for calendar in [&first, &second] {
+        scene.commit(scene.changes().create(&scene.make.rules(calendar))).await;
+    }
+    let calendars = [first.id, second.id];
+    // Opens the connections, so that this is not measured below.
+    scene.store.rules_of_calendars(scene.org, &calendars).await.unwrap();
+    for (asked, expected) in [(&calendars[..], 1), (&calendars[..0], 0)] {
+        let (found, statements) = statements_of(scene.store.rules_of_calendars(scene.org, asked)).await;
+        assert_eq!((found.unwrap().len(), statements.len()), (asked.len(), expected), "{statements:?}");
+    }
+    let (_, statements) = statements_of(scene.store.count_subscriptions(scene.org, None)).await;
+    assert_eq!(statements.len(), 1, "{statements:?}");
+}
+
 /// Without a grant, no statement reads human calendars, for any question and whether or not the answer is cached. A
 /// cached answer takes one statement. Every node sees a grant and its end at once.
 pub async fn without_a_grant_human_calendars_are_not_read(store: &StoreUnderTest) {

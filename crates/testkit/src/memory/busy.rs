@@ -95,6 +95,17 @@ impl RulesOfCalendars for MemoryStore {
         let visible = state.calendar(org, calendar);
         Ok(visible.and_then(|calendar| state.rules.get(&(org, calendar.id)).cloned()))
     }
+
+    async fn rules_of_calendars(
+        &self,
+        org: OrgId,
+        calendars: &[CalendarId],
+    ) -> Result<Vec<AvailabilityRules>, StoreError> {
+        let state = self.state();
+        let queried: BTreeSet<CalendarId> = calendars.iter().copied().collect();
+        let visible = queried.into_iter().filter_map(|calendar| state.calendar(org, calendar));
+        Ok(visible.filter_map(|calendar| state.rules.get(&(org, calendar.id)).cloned()).collect())
+    }
 }
 
 impl State {

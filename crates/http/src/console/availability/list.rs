@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::response::Response;
 use http::StatusCode;
-use kalends_app::{Actor, App, Missing, Refusal, ports::AgentName};
-use kalends_calendars::{Calendar, ports::CalendarFilter};
+use kalends_app::ports::AgentName;
+use kalends_calendars::{AvailabilityRules, Calendar, ports::CalendarFilter};
 use kalends_kernel::AgentId;
 use kalends_web::{AvailabilityList, Paging, Place, RuledCalendar};
 
@@ -15,7 +15,7 @@ use super::{
         places::AVAILABILITY,
         shown::page,
     },
-    stored::{rules_of, shown},
+    stored::shown,
 };
 use crate::{Service, error::ApiError, extract::Caller};
 
@@ -29,33 +29,24 @@ pub(super) async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) ->
     let paging = Paging { path: AVAILABILITY.to_owned(), filter: Vec::new(), page: asked.page(), total: listed.total };
     let agents: BTreeSet<_> = listed.data.iter().filter_map(|calendar| calendar.agent).collect();
     let names = app.agent_names(&caller.0, &agents).await?;
-    let mut calendars = Vec::with_capacity(listed.data.len());
-    // The rules are read one after the other, those of one page at most.
-    for calendar in listed.data {
-        calendars.push(ruled(&app, &caller.0, calendar, &names).await?);
-    }
+    let mut rules = app.rules_of_calendars(&caller.0, &listed.data).await?;
+    let ruled = |calendar: Calendar| {
+        let rules = rules.remove(&calendar.id);
+        ruled(calendar, rules, &names)
+    };
+    let calendars: Vec<_> = listed.data.into_iter().map(ruled).collect();
     let list =
         AvailabilityList { shell: &shell(&caller.0, Place::Availability)?, calendars: &calendars, paging: &paging };
     Ok(page(StatusCode::OK, list.html()))
 }
 
 /// A calendar with its rules, given the names of agents.
-async fn ruled(
-    app: &App,
-    caller: &Actor,
-    calendar: Calendar,
-    names: &BTreeMap<AgentId, AgentName>,
-) -> Result<RuledCalendar, Refusal> {
-    let id = calendar.id.to_string();
-    let rules = match rules_of(app, caller, &id).await {
-        // It was deleted a moment ago.
-        Err(Refusal::NotFound { missing: Missing::Calendar, .. }) => None,
-        found => found?.map(shown),
-    };
+fn ruled(calendar: Calendar, rules: Option<AvailabilityRules>, names: &BTreeMap<AgentId, AgentName>) -> RuledCalendar {
     let agent = calendar.agent.map(|agent| {
         let id = agent.to_string();
         let name = names.get(&agent).map_or_else(|| id.clone(), |agent| agent.name.clone());
         (id, name)
     });
-    Ok(RuledCalendar { id, name: calendar.name, agent, zone: calendar.zone, rules })
+    let (id, rules) = (calendar.id.to_string(), rules.map(shown));
+    RuledCalendar { id, name: calendar.name, agent, zone: calendar.zone, rules }
 }
