@@ -2,7 +2,7 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
-    Agent, AgentStatus, Calendar, Event, EventError, EventStatus, Hold, HoldScope, HoldSet,
+    Agent, AgentStatus, Calendar, Event, EventStatus, Hold, HoldScope, HoldSet,
     ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, LiveHold, StatusAt},
 };
 use kalends_kernel::{HoldSetId, Listed, MetadataFilter, PAGE_BYTES_MAX, Page, Version};
@@ -176,9 +176,7 @@ pub async fn live_holds_are_found_on_all_calendars(store: &StoreUnderTest) {
     let third = lasting(&named, 1, MINUTE).await;
     let first = lasting(&shared, 5, micro).await;
     lasting(&shared, 5, SignedDuration::ZERO).await;
-    let ends: [fn(&Event, Timestamp) -> Result<Event, EventError>; 3] =
-        [Event::confirmed, Event::released, Event::deleted];
-    for end in ends {
+    for end in [Event::confirmed, Event::released, Event::deleted] {
         let ended = lasting(&own, 1, MINUTE).await;
         let over = end(&ended, scene.make.tick()).unwrap();
         scene.commit(scene.changes().update(&over, ended.version)).await;
