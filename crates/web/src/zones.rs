@@ -1,5 +1,7 @@
 //! The zones that a visitor can choose from.
 
+use std::sync::LazyLock;
+
 use kalends_time::{Timestamp, Zone};
 
 use crate::time::offset_label;
@@ -125,6 +127,12 @@ const REGIONS: &[(&str, &[&str])] = &[
     ("zones-other", &["UTC"]),
 ];
 
+/// [`REGIONS`], looked up once.
+static LISTED: LazyLock<Vec<(&'static str, Vec<Zone>)>> = LazyLock::new(|| {
+    let zones = |names: &[&str]| names.iter().filter_map(|name| name.parse().ok()).collect();
+    REGIONS.iter().map(|(region, names)| (*region, zones(names))).collect()
+});
+
 /// A group of zones under one heading.
 pub(crate) struct Group {
     /// The message that names it.
@@ -148,15 +156,13 @@ pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
         let label = if place == offset { place } else { format!("{place} ({offset})") };
         Choice { name, label, chosen: zone == shown }
     };
-    let listed = |zone: &Zone| REGIONS.iter().any(|(_, names)| names.contains(&zone.name()));
+    let listed = |zone: &Zone| LISTED.iter().any(|(_, zones)| zones.contains(zone));
     let mut own: Vec<Zone> = [shown, page].into_iter().filter(|zone| !listed(zone)).collect();
     own.dedup();
     let own = Group { name: "zones-here", zones: own.into_iter().map(choice).collect() };
-    let group = |(name, zones): &(&'static str, &[&str])| Group {
-        name,
-        zones: zones.iter().filter_map(|zone| zone.parse().ok()).map(choice).collect(),
-    };
-    std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(REGIONS.iter().map(group)).collect()
+    let group =
+        |(name, zones): &(&'static str, Vec<Zone>)| Group { name, zones: zones.iter().copied().map(choice).collect() };
+    std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(LISTED.iter().map(group)).collect()
 }
 
 /// The field in which a form asks for a zone. Its name is `timezone`.

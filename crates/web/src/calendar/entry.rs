@@ -63,10 +63,12 @@ impl Days<'_> {
     fn day(&self, date: CivilDate) -> DaySeen {
         let Viewed { view, zone, second, .. } = *self.viewed;
         let words = Translator::english();
-        let name = if view == View::Day { words.date(date) } else { words.day(date) };
+        let spoken = words.day(date);
+        let name = if view == View::Day { words.date(date) } else { spoken.clone() };
         let mut seen = DaySeen {
             date,
             name,
+            spoken,
             short: self.short_name(date),
             href: self.viewed.href(View::Day, date),
             is_today: zone.to_civil(self.now).date == date,
@@ -202,7 +204,6 @@ impl Days<'_> {
             place,
             class: event.class(),
             href: (!event.id.is_empty()).then(|| self.page_of(&event.id)),
-            day: Translator::english().day(day.date),
             clock: clocks(event, day.span, zone),
             begin: begin(event, day.span, zone),
             second: second.filter(|_| event.dates.is_none()).map(|second| {

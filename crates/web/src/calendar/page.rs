@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use askama::Template;
 use kalends_i18n::Translator;
-use kalends_time::{CivilDate, Timestamp};
+use kalends_time::{CivilDate, Timestamp, Zone};
 
 use super::{
     entry::Days,
@@ -88,6 +88,8 @@ struct Shape<'a> {
     zone_name: &'static str,
     may_change: bool,
     calendars: &'a [CalendarInView],
+    /// The zones to choose from, for both choices.
+    groups: Vec<Group>,
     zones: [ZoneSelect; 2],
 }
 
@@ -106,7 +108,7 @@ struct ZoneSelect {
     label: &'static str,
     /// Whether none may be chosen.
     is_optional: bool,
-    groups: Vec<Group>,
+    chosen: Option<&'static str>,
 }
 
 impl Shape<'_> {
@@ -150,6 +152,7 @@ impl CalendarPage<'_> {
             zone_name: viewed.zone.name(),
             may_change,
             calendars,
+            groups: zones::choices(viewed.second.unwrap_or(viewed.zone), viewed.zone, self.at()),
             zones: self.zones(),
         }
     }
@@ -215,18 +218,9 @@ impl CalendarPage<'_> {
 
     fn zones(&self) -> [ZoneSelect; 2] {
         let Viewed { zone, second, .. } = *self.viewed;
-        let mut beside = zones::choices(second.unwrap_or(zone), zone, self.at());
-        if second.is_none() {
-            beside.iter_mut().flat_map(|group| group.zones.iter_mut()).for_each(|choice| choice.chosen = false);
-        }
         [
-            ZoneSelect {
-                name: "tz",
-                label: "Time zone",
-                is_optional: false,
-                groups: zones::choices(zone, zone, self.at()),
-            },
-            ZoneSelect { name: "tz2", label: "Second time zone", is_optional: true, groups: beside },
+            ZoneSelect { name: "tz", label: "Time zone", is_optional: false, chosen: Some(zone.name()) },
+            ZoneSelect { name: "tz2", label: "Second time zone", is_optional: true, chosen: second.map(Zone::name) },
         ]
     }
 }

@@ -12,8 +12,6 @@ pub(crate) struct Entry {
     pub class: &'static str,
     /// The address of its page.
     pub href: Option<String>,
-    /// The day, for screen readers.
-    pub day: String,
     /// When it takes place on that day.
     pub clock: String,
     /// The first of these times, where there is little space.
@@ -55,6 +53,8 @@ pub(crate) struct DaySeen {
     pub date: CivilDate,
     /// The heading.
     pub name: String,
+    /// The day, which screen readers say before each event.
+    pub spoken: String,
     /// A shorter heading, where days are columns.
     pub short: Option<String>,
     /// The address of the view of the day.
