@@ -139,6 +139,28 @@ pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Ca
     result
 }
 
+/// Builds the result of a tool of the set `core`: its JSON, once. If it contains text that third parties wrote, a warning
+/// comes first.
+pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
+    let mut content = Vec::new();
+    let mut meta = JsonObject::new();
+    let foreign = untrusted::places(value);
+    if !foreign.is_empty() {
+        content.push(ContentBlock::text(untrusted::warning(&foreign)));
+        meta.insert("kalends/untrusted".into(), json!(foreign));
+    }
+    content.push(ContentBlock::text(value.to_string()));
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(value.clone()).filter(|value| is_structured && value.is_object());
+    result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
+    result
+}
+
+/// Builds the result of a tool of the set `core` that was refused with this error.
+pub(super) fn refused(error: Value) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(json!({ "error": error }).to_string())])
+}
+
 /// Whether the answer is a calendar (RFC 5545).
 fn is_calendar(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -8,8 +8,10 @@
 //! plan, the terms and the limits.
 
 mod call;
+mod core;
 pub(crate) mod describe;
 mod tools;
+mod toolset;
 mod untrusted;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,10 +24,13 @@ use axum::{
     routing::post,
 };
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts, response::Parts as Answered};
 use http_body_util::BodyExt as _;
-use kalends_accounts::{Principal, reach};
-use kalends_app::{App, Caller, Refusal, operations};
+use kalends_accounts::reach;
+use kalends_app::{
+    App, Caller, Refusal,
+    operations::{self, Operation},
+};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -41,7 +46,9 @@ use tower::ServiceExt as _;
 use tracing::{Instrument as _, Span};
 use url::Url;
 
+use self::core::{Failure, Session};
 pub(crate) use tools::Tools;
+use toolset::View;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
@@ -86,6 +93,7 @@ struct Outer {
     caller: Arc<Caller>,
     /// The file that the call imports, if it is a large one.
     file: Option<Bytes>,
+    view: View,
     inner_answer: Arc<Mutex<InnerAnswer>>,
 }
 
@@ -105,6 +113,7 @@ struct InnerAnswer {
 struct Endpoint {
     app: Arc<App>,
     service: StreamableHttpService<Handler, NeverSessionManager>,
+    tools: Arc<OnFirstUse<Tools>>,
 }
 
 /// Handles the requests of the protocol.
@@ -120,10 +129,10 @@ struct Handler {
 /// Builds the route. `tools` derives the tools, and `inner` is the whole API.
 pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'static, inner: Router) -> Router {
     let tools = Arc::new(OnFirstUse::new(Box::new(tools)));
-    let handler = Handler { app: Arc::clone(app), tools, inner };
+    let handler = Handler { app: Arc::clone(app), tools: Arc::clone(&tools), inner };
     let config = config(&app.settings().base_url, &app.settings().cors_origins);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
-    let endpoint = Endpoint { app: Arc::clone(app), service };
+    let endpoint = Endpoint { app: Arc::clone(app), service, tools };
     Router::new().route(operations::MCP.path, post(serve)).with_state(endpoint)
 }
 
@@ -192,6 +201,7 @@ async fn understood(
     // A waitlisted organization is refused, as on every route. Access for writes is checked by the inner request,
     // because the key of a paused agent may still read through tools.
     let _ = reach::enter(&caller.principal.caller(), operations::MCP.touch, false).map_err(Refusal::from)?;
+    let view = View::of(request.uri().query(), &endpoint.tools)?;
     let (mut parts, body) = request.into_parts();
     // A body that is not JSON gets the usual error, not that of the library.
     let request = Request::from_parts(parts.clone(), body);
@@ -199,7 +209,7 @@ async fn understood(
     // Some clients accept only one of the two types, or any type.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
-    parts.extensions.insert(Outer { caller, file, inner_answer });
+    parts.extensions.insert(Outer { caller, file, view, inner_answer });
     let request = Request::from_parts(parts, Body::from(text));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
@@ -245,6 +255,23 @@ impl Handler {
             Err(never) => match never {},
         }
     }
+
+    /// Notes the answer of an operation for the request log and for the outer answer.
+    fn note_answer(&self, operation: &'static Operation, answered: &Answered, parts: &Parts, outer: &Outer) {
+        if let Some(known) = parts.extensions.get::<Known>() {
+            let request =
+                answered.headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
+            known.note_tool(ToolCall { operation, status: answered.status, request });
+        }
+        let mut inner_answer = outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
+        inner_answer.status = Some(answered.status);
+        inner_answer.writes |= operation.writes();
+        for name in COPIED_HEADERS {
+            if let Some(value) = answered.headers.get(&name) {
+                inner_answer.headers.insert(name, value.clone());
+            }
+        }
+    }
 }
 
 impl ServerHandler for Handler {
@@ -260,8 +287,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let (_, outer) = Self::outer(&context)?;
-        let Principal { kind, .. } = *outer.caller.principal;
-        Ok(ListToolsResult::with_all_items(self.tools.for_caller(kind).map(|bound| bound.tool.clone()).collect()))
+        Ok(ListToolsResult::with_all_items(outer.view.listed(&self.tools, outer.caller.principal.kind)))
     }
 
     /// Called for requests that the library does not understand. These include known methods with invalid `params`.
@@ -282,13 +308,24 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (parts, outer) = Self::outer(&context)?;
-        let bound = self.tools.find(&params.name, outer.caller.principal.kind).ok_or_else(|| {
+        let kind = outer.caller.principal.kind;
+        let arguments = params.arguments.unwrap_or_default();
+        if let Some(tool) = core::find(&params.name, kind) {
+            let session = Session { handler: self, tools: &self.tools, parts, outer };
+            return match core::call(tool, &session, arguments).await {
+                Ok(value) => Ok(call::short(&value, outer.view.is_structured()).into()),
+                Err(Failure::Argument(error)) => Ok(call::refused(core::argument_error(&error)).into()),
+                Err(Failure::Refused(error)) => Ok(call::refused(error).into()),
+                Err(Failure::Lost(error)) => Err(error),
+            };
+        }
+        let bound = self.tools.find(&params.name, kind).ok_or_else(|| {
             ErrorData::invalid_params(
                 format!("there is no tool {} for this key; tools/list lists the tools", params.name),
                 None,
             )
         })?;
-        let response = match call::request(bound, params.arguments.unwrap_or_default(), outer.file.clone()) {
+        let response = match call::request(bound, arguments, outer.file.clone()) {
             Ok(request) => self.respond(request, parts, outer).await,
             Err(error) => {
                 let id = parts.extensions.get::<Arrival>().map(|arrival| arrival.id);
@@ -297,23 +334,16 @@ impl ServerHandler for Handler {
             }
         };
         let (answered, body) = response.into_parts();
-        if let Some(known) = parts.extensions.get::<Known>() {
-            let request =
-                answered.headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
-            known.note_tool(ToolCall { operation: bound.operation, status: answered.status, request });
-        }
         let body = body.collect().await;
         let body = body.map_err(|_| ErrorData::internal_error("the answer broke off", None))?.to_bytes();
+        self.note_answer(bound.operation, &answered, parts, outer);
         let mut inner_answer = outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
-        inner_answer.status = Some(answered.status);
         inner_answer.room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
-        inner_answer.writes = bound.operation.writes();
-        for name in COPIED_HEADERS {
-            if let Some(value) = answered.headers.get(&name) {
-                inner_answer.headers.insert(name, value.clone());
-            }
-        }
         drop(inner_answer);
-        Ok(call::result(answered.status, &answered.headers, &body).into())
+        let mut result = call::result(answered.status, &answered.headers, &body);
+        if !outer.view.is_structured() {
+            result.structured_content = None;
+        }
+        Ok(result.into())
     }
 }

@@ -50,6 +50,8 @@ pub(super) const TEXT: &str = "content";
 pub(super) struct Bound {
     pub(super) tool: Tool,
     pub(super) operation: &'static Operation,
+    /// The group of the operation, as addresses name it, such as `booking-pages`.
+    pub(super) tag: String,
     pub(super) places: BTreeMap<String, Place>,
     pub(super) content: Content,
     /// The media type to request.
@@ -83,6 +85,16 @@ impl Tools {
         self.bound.iter().filter(move |bound| {
             !matches!(allowed(kind, bound.operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
         })
+    }
+
+    /// The tool of an operation, for any kind of caller.
+    pub(super) fn of_operation(&self, operation: &Operation) -> Option<&Bound> {
+        self.bound.iter().find(|bound| bound.operation.id == operation.id)
+    }
+
+    /// The groups of the tools, in order.
+    pub(super) fn tags(&self) -> BTreeSet<&str> {
+        self.bound.iter().map(|bound| bound.tag.as_str()).collect()
     }
 
     /// The tool with that name, if a caller of that kind may call it.
@@ -152,7 +164,8 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
     tool.title = Some(title.trim_end_matches('.').to_owned());
     tool.annotations = Some(hints(operation));
     let accept = readable(operation, described).unwrap_or(READABLE[0]);
-    Bound { tool, operation, places, content, accept, defaults }
+    let tag = described["tags"][0].as_str().unwrap_or_default().to_lowercase().replace(' ', "-");
+    Bound { tool, operation, tag, places, content, accept, defaults }
 }
 
 /// Adds the arguments of the body.

@@ -9,6 +9,14 @@ const NAMED_MAX: usize = 50;
 /// The pointer to the whole answer.
 pub(super) const WHOLE: &str = "";
 
+/// The field by which a shortened object says that other people wrote its text.
+pub(super) const MARK: &str = "untrusted";
+
+/// The parts of one object that third parties wrote, without its inner objects.
+pub(super) fn of_object(object: &Value) -> Vec<&'static str> {
+    foreign(object)
+}
+
 /// The warning about an answer with text of third parties at `places`.
 pub(super) fn warning(places: &[String]) -> String {
     if places.iter().any(|place| place == WHOLE) {
@@ -49,7 +57,9 @@ fn foreign(object: &Value) -> Vec<&'static str> {
     let imported = ["/title", "/description", "/metadata"];
     let booked = ["/title", "/metadata/booking/name", "/metadata/booking/notes", "/metadata/booking/email"];
     let of_guest = ["/event/title", "/name", "/email", "/notes"];
-    let all: &[&str] = if object["source"] == "external_ical" {
+    let all: &[&str] = if object[MARK] == true {
+        &["/title", "/description", "/location", "/name", "/notes", "/message"]
+    } else if object["source"] == "external_ical" {
         &imported
     } else if object["metadata"]["booking"].is_object() {
         &booked

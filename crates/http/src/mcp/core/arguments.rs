@@ -1,0 +1,230 @@
+//! The arguments of a call, read as models write them: numbers and arrays may be text, one text may stand for a list of
+//! one, and times may be local.
+
+use kalends_kernel::FieldError;
+use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+/// How many names an error suggests.
+const SUGGESTED: usize = 3;
+
+/// The arguments of a tool.
+#[derive(Debug)]
+pub(in super::super) struct Arguments {
+    given: JsonObject,
+}
+
+impl Arguments {
+    /// The arguments of a tool with these properties. An argument that is null counts as missing.
+    ///
+    /// # Errors
+    /// If an argument has an unknown name, or a required one is missing.
+    pub(super) fn of(mut given: JsonObject, properties: &Value, required: &[&str]) -> Result<Self, FieldError> {
+        given.retain(|_, value| !value.is_null());
+        let known: Vec<&str> = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
+            let nearest = nearest(unknown, known.iter().copied()).join(", ");
+            let message = format!("is not an argument of this tool; send {nearest} instead, or leave it out");
+            return Err(FieldError::new(unknown.clone(), message));
+        }
+        if let Some(missing) = required.iter().find(|name| !given.contains_key(**name)) {
+            return Err(FieldError::new(*missing, "is required"));
+        }
+        Ok(Self { given })
+    }
+
+    /// The value of an argument as it was sent.
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
+        self.given.get(name)
+    }
+
+    /// An argument as text. Numbers and booleans count as their text.
+    ///
+    /// # Errors
+    /// If it is an array or an object.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, FieldError> {
+        self.value(name).map(|value| text_of(name, value)).transpose()
+    }
+
+    /// [`Self::text`] of an argument without which the tool cannot run.
+    ///
+    /// # Errors
+    /// Also if it is missing.
+    pub(super) fn needed(&self, name: &str) -> Result<String, FieldError> {
+        self.text(name)?.ok_or_else(|| FieldError::new(name, "is required"))
+    }
+
+    /// An argument as a whole number of at least 0.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u32>, FieldError> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let number = match value {
+            Value::Number(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| FieldError::new(name, format!("must be a whole number such as 30; got {value}")))
+    }
+
+    /// An argument as yes or no.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, FieldError> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let flag = match value {
+            Value::Bool(flag) => Some(*flag),
+            Value::String(text) if text == "true" => Some(true),
+            Value::String(text) if text == "false" => Some(false),
+            _ => None,
+        };
+        flag.map(Some).ok_or_else(|| FieldError::new(name, format!("must be true or false; got {value}")))
+    }
+
+    /// An argument as a list of texts. A single text is a list of one, and a text that is a JSON array is that array.
+    ///
+    /// # Errors
+    /// If an entry is an array or an object.
+    pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>, FieldError> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let parsed: Option<Vec<Value>> = match value {
+            Value::Array(entries) => Some(entries.clone()),
+            Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
+            _ => None,
+        };
+        let entries = parsed.unwrap_or_else(|| vec![value.clone()]);
+        entries.iter().map(|entry| text_of(name, entry)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The zone of an argument.
+    ///
+    /// # Errors
+    /// If there is no such zone. The error names the nearest ones.
+    pub(super) fn zone(&self, name: &str) -> Result<Option<Zone>, FieldError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let zone = text.parse().map_err(|_| {
+            let nearest = nearest(&text, Zone::all().map(Zone::name)).join(", ");
+            FieldError::new(name, format!("must be an IANA time zone; the nearest names to {text:?} are {nearest}"))
+        });
+        zone.map(Some)
+    }
+
+    /// The instant of an argument: RFC 3339 with an offset, or a local time such as `2026-03-05T14:00`, or a date, which
+    /// means its midnight. Local times are in `zone`.
+    ///
+    /// # Errors
+    /// If it is none of them, if it is local and there is no zone, or if the clocks of the zone skip it.
+    pub(super) fn instant(&self, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let text = text.trim();
+        if let Ok(instant) = text.parse() {
+            return Ok(Some(instant));
+        }
+        let Some(local) = local_time(text) else {
+            let message = format!(
+                "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {text:?}"
+            );
+            return Err(FieldError::new(name, message));
+        };
+        let Some(zone) = zone else {
+            return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
+        };
+        let instant = zone.to_timestamp(local).ok_or_else(|| {
+            FieldError::new(name, format!("does not exist: the clocks of {zone} skip {text}; send another time"))
+        });
+        instant.map(Some)
+    }
+}
+
+fn text_of(name: &str, value: &Value) -> Result<String, FieldError> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+        _ => Err(FieldError::new(name, "must be text")),
+    }
+}
+
+/// A date with a time of day, `2026-03-05T14:00` with seconds or without them, or a date alone.
+fn local_time(text: &str) -> Option<CivilDateTime> {
+    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));
+    let mut parts = time.split(':').map(|part| part.parse::<u32>().ok().filter(|_| part.len() == 2));
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let date: kalends_time::CivilDate = date.parse().ok()?;
+    Some(date.at(CivilTime::new(hour, minute, second)?))
+}
+
+/// The names that are spelled most like the text, the nearest first.
+pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
+    let text = plain(text);
+    let mut names: Vec<(usize, &str)> =
+        names.map(|name| (strsim::damerau_levenshtein(&text, &plain(name)), name)).collect();
+    names.sort_unstable();
+    names.into_iter().take(SUGGESTED).map(|(_, name)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn arguments(given: &Value) -> Result<Arguments, FieldError> {
+        let properties = json!({ "calendar_id": {}, "start": {}, "count": {}, "participants": {}, "timezone": {} });
+        Arguments::of(given.as_object().unwrap().clone(), &properties, &["start"])
+    }
+
+    #[rstest]
+    #[case::unknown(json!({ "start": "x", "calender": "x" }), "calender", "calendar_id")]
+    #[case::missing(json!({ "count": 1 }), "start", "is required")]
+    #[case::null_is_missing(json!({ "start": null }), "start", "is required")]
+    fn wrong_names_are_answered_with_the_right_ones(#[case] given: Value, #[case] param: &str, #[case] says: &str) {
+        let error = arguments(&given).unwrap_err();
+        assert_eq!(error.param, param);
+        assert!(error.message.contains(says), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case(json!(["a", "b"]), &["a", "b"])]
+    #[case(json!("a"), &["a"])]
+    #[case(json!(r#"["a", "b"]"#), &["a", "b"])]
+    #[case(json!([1]), &["1"])]
+    fn lists_may_be_text(#[case] sent: Value, #[case] expected: &[&str]) {
+        let arguments = arguments(&json!({ "start": "x", "participants": sent })).unwrap();
+        assert_eq!(arguments.list("participants").unwrap().unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case::offset("2026-03-05T14:00:00+01:00", "", Some("2026-03-05T13:00:00Z"))]
+    #[case::local("2026-03-05T14:00", "Europe/Berlin", Some("2026-03-05T13:00:00Z"))]
+    #[case::seconds("2026-03-05 14:00:30", "Europe/Berlin", Some("2026-03-05T13:00:30Z"))]
+    #[case::date("2026-03-05", "Europe/Berlin", Some("2026-03-04T23:00:00Z"))]
+    #[case::local_without_a_zone("2026-03-05T14:00", "", None)]
+    #[case::skipped("2026-03-29T02:30", "Europe/Berlin", None)]
+    #[case::text("tomorrow", "Europe/Berlin", None)]
+    fn times_have_an_offset_or_a_zone(#[case] start: &str, #[case] zone: &str, #[case] expected: Option<&str>) {
+        let arguments = arguments(&json!({ "start": start })).unwrap();
+        let instant = arguments.instant("start", zone.parse().ok());
+        assert_eq!(instant.ok().flatten().map(|at| at.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn an_unknown_zone_is_answered_with_the_nearest() {
+        let arguments = arguments(&json!({ "start": "x", "timezone": "Europe/Berln" })).unwrap();
+        let error = arguments.zone("timezone").unwrap_err();
+        assert!(error.message.contains("Europe/Berlin"), "{}", error.message);
+    }
+
+    #[test]
+    fn numbers_may_be_text() {
+        let number = |sent: Value| arguments(&json!({ "start": "x", "count": sent })).unwrap().number("count").ok();
+        assert_eq!((number(json!(3)), number(json!("3")), number(json!(-1))), (Some(Some(3)), Some(Some(3)), None));
+    }
+}

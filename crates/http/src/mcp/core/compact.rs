@@ -1,0 +1,135 @@
+//! Answers as models read them: once, short, with local times and weekdays beside UTC.
+
+use kalends_kernel::FieldError;
+use kalends_time::{CivilDateTime, Timestamp, Zone};
+use serde_json::{Map, Value, json};
+
+use crate::mcp::untrusted;
+
+/// The days of the week, from Monday on.
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// An event, a hold or an occurrence as lists show it. Local times are in `zone`, or else in the zone of the answer's
+/// `local`.
+pub(super) fn event(event: &Value, zone: Option<Zone>) -> Value {
+    let mut short = Map::new();
+    short.insert("event_id".into(), event["id"].clone());
+    short.insert("title".into(), event["title"].clone());
+    let (start, end) = (instant(&event["startTime"]), instant(&event["endTime"]));
+    let zone = zone.or_else(|| event["local"]["timezone"].as_str()?.parse().ok()).unwrap_or(Zone::UTC);
+    if let (Some(start), Some(end)) = (start, end) {
+        short.extend(times(start, end, zone));
+    }
+    short.insert("calendar_id".into(), event["calendarId"].clone());
+    if event["allDay"] == true {
+        short.insert("all_day".into(), true.into());
+    }
+    if event["status"] != "confirmed" {
+        short.insert("status".into(), event["status"].clone());
+    }
+    for (name, field) in [
+        ("hold_expires_at", "holdExpiresAt"),
+        ("hold_set_id", "holdSetId"),
+        ("recurrence_rule", "recurrenceRule"),
+        ("location", "location"),
+    ] {
+        if !event[field].is_null() {
+            short.insert(name.into(), event[field].clone());
+        }
+    }
+    if !untrusted::of_object(event).is_empty() {
+        // The mark makes the result begin with a warning.
+        short.insert(untrusted::MARK.into(), true.into());
+    }
+    Value::Object(short)
+}
+
+/// A span: both times in UTC, and when it is in the zone, such as `Thu 2026-03-05 10:00-11:00 Europe/Berlin`.
+pub(super) fn times(start: Timestamp, end: Timestamp, zone: Zone) -> Map<String, Value> {
+    let mut times = Map::new();
+    times.insert("start".into(), start.to_string().into());
+    times.insert("end".into(), end.to_string().into());
+    times.insert("when".into(), when(start, end, zone).into());
+    times
+}
+
+/// [`times`] of a slot or a busy time, which has `start` and `end`.
+pub(super) fn slot(slot: &Value, zone: Zone) -> Value {
+    match (instant(&slot["start"]), instant(&slot["end"])) {
+        (Some(start), Some(end)) => Value::Object(times(start, end, zone)),
+        _ => slot.clone(),
+    }
+}
+
+/// When a span is in a zone.
+pub(super) fn when(start: Timestamp, end: Timestamp, zone: Zone) -> String {
+    let (from, to) = (zone.to_civil(start), zone.to_civil(end));
+    let until = if from.date == to.date { clock(to) } else { moment(to) };
+    format!("{}-{until} {}", moment(from), zone.name())
+}
+
+fn moment(at: CivilDateTime) -> String {
+    let weekday = WEEKDAYS.get(usize::from(at.date.weekday())).copied().unwrap_or_default();
+    format!("{weekday} {} {}", at.date, clock(at))
+}
+
+fn clock(at: CivilDateTime) -> String {
+    let (hour, minute, _) = at.time.hour_minute_second();
+    format!("{hour:02}:{minute:02}")
+}
+
+fn instant(value: &Value) -> Option<Timestamp> {
+    value.as_str()?.parse().ok()
+}
+
+/// The error about an argument in the form of the API's errors.
+pub(super) fn argument_error(error: &FieldError) -> Value {
+    json!({
+        "type": "validation_error", "code": "invalid_value",
+        "message": format!("{}: {}", error.param, error.message), "param": error.param,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn local_times_have_a_weekday() {
+        let berlin: Zone = "Europe/Berlin".parse().unwrap();
+        let span = |start, end| when(at(start), at(end), berlin);
+        assert_eq!(span("2026-03-05T09:00:00Z", "2026-03-05T10:00:00Z"), "Thu 2026-03-05 10:00-11:00 Europe/Berlin");
+        assert_eq!(
+            span("2026-03-05T22:30:00Z", "2026-03-05T23:30:00Z"),
+            "Thu 2026-03-05 23:30-Fri 2026-03-06 00:30 Europe/Berlin"
+        );
+    }
+
+    #[test]
+    fn an_event_is_short() {
+        let full = json!({
+            "id": "evt_1", "title": "Lunch", "startTime": "2026-03-05T11:00:00Z", "endTime": "2026-03-05T12:00:00Z",
+            "calendarId": "cal_1", "status": "hold", "holdExpiresAt": "2026-03-05T10:00:00Z", "allDay": false,
+            "recurrenceRule": null, "source": "internal", "metadata": {},
+            "local": { "timezone": "Asia/Tokyo", "start": "2026-03-05T20:00:00+09:00" },
+        });
+        let short = json!({
+            "event_id": "evt_1", "title": "Lunch", "start": "2026-03-05T11:00:00Z", "end": "2026-03-05T12:00:00Z",
+            "when": "Thu 2026-03-05 20:00-21:00 Asia/Tokyo", "calendar_id": "cal_1", "status": "hold",
+            "hold_expires_at": "2026-03-05T10:00:00Z",
+        });
+        assert_eq!(event(&full, None), short);
+        assert_eq!(event(&full, Some(Zone::UTC))["when"], "Thu 2026-03-05 11:00-12:00 UTC");
+    }
+
+    #[test]
+    fn text_of_others_is_marked() {
+        let imported = json!({ "id": "evt_1", "title": "Buy now", "source": "external_ical" });
+        let short = event(&imported, None);
+        assert_eq!(untrusted::places(&json!({ "events": [short] })), ["/events/0/title"]);
+    }
+}

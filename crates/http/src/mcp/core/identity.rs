@@ -1,0 +1,80 @@
+//! Who the caller is, and what it can schedule.
+
+use async_trait::async_trait;
+use kalends_app::operations;
+use serde_json::{Value, json};
+
+use super::{About, Arguments, CoreTool, Effect, Outcome, Session};
+
+/// The most agents and the most calendars that are shown.
+const SHOWN: u32 = 50;
+
+/// `whoami`
+pub(super) struct Whoami;
+
+#[async_trait]
+impl CoreTool for Whoami {
+    fn about(&self) -> About {
+        About {
+            name: "whoami",
+            title: "Who am I",
+            description: "Returns who you are (an agent, or the whole organization), the current time, and the ids, names and \
+                time zones of your calendars, and of the organization's agents if you may see them. Call it first, once. \
+                Example: {}",
+            effect: Effect::Reads,
+            operations: &[
+                &operations::GET_AGENT,
+                &operations::LIST_AGENT_CALENDARS,
+                &operations::LIST_AGENTS,
+                &operations::LIST_CALENDARS,
+            ],
+            required: &[],
+            renamed: &[],
+        }
+    }
+
+    fn properties(&self) -> Value {
+        json!({})
+    }
+
+    async fn run(&self, session: &Session<'_>, _: &Arguments) -> Outcome {
+        let mut found = json!({ "organization_id": session.org(), "now": session.now().to_string() });
+        if let Some(own) = session.own_agent() {
+            let id = own.to_string();
+            let agent = session.call(&operations::GET_AGENT, json!({ "id": id })).await?.body;
+            found["agent"] = entry(&agent, "agent_id");
+            let calendars = json!({ "agent_id": id, "limit": SHOWN });
+            let listed = session.call(&operations::LIST_AGENT_CALENDARS, calendars).await?.body;
+            add(&mut found, "calendars", &listed, calendar);
+            return Ok(found);
+        }
+        let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;
+        add(&mut found, "agents", &agents, |agent| entry(agent, "agent_id"));
+        let calendars = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
+        add(&mut found, "calendars", &calendars, calendar);
+        Ok(found)
+    }
+}
+
+/// Adds the entries of a list, and how many others there are.
+fn add(found: &mut Value, name: &str, listed: &Value, show: impl Fn(&Value) -> Value) {
+    let entries: Vec<Value> = listed["data"].as_array().into_iter().flatten().map(show).collect();
+    let others = listed["total"].as_u64().unwrap_or_default().saturating_sub(entries.len() as u64);
+    if others > 0 {
+        found[format!("other_{name}")] = others.into();
+    }
+    found[name] = entries.into();
+}
+
+fn entry(thing: &Value, id: &str) -> Value {
+    json!({ id: thing["id"], "name": thing["name"] })
+}
+
+fn calendar(calendar: &Value) -> Value {
+    let mut shown = entry(calendar, "calendar_id");
+    shown["timezone"] = calendar["timezone"].clone();
+    if !calendar["agentId"].is_null() {
+        shown["agent_id"] = calendar["agentId"].clone();
+    }
+    shown
+}

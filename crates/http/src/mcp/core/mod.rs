@@ -1,0 +1,138 @@
+//! The toolset `core`: few tools, written for models. A tool of this set calls operations of the API, one or several,
+//! through the same stack as HTTP. It derives access, limits, audit and errors from them, and has no rules of its own: it
+//! reads what models write, fills in what they leave out, and shortens the answers.
+
+mod arguments;
+mod compact;
+mod events;
+mod identity;
+mod session;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kalends_accounts::reach::{Allowed, CallerKind, allowed};
+use kalends_app::operations::Operation;
+use kalends_kernel::FieldError;
+use rmcp::{
+    ErrorData,
+    model::{JsonObject, Tool, ToolAnnotations},
+};
+use serde_json::{Value, json};
+
+pub(super) use self::{arguments::Arguments, compact::argument_error, session::Session};
+
+/// The tools, in the order of the list.
+pub(super) const TOOLS: &[&dyn CoreTool] = &[&identity::Whoami, &events::ListEvents];
+
+/// What a tool is.
+pub(super) struct About {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// When to use it, what it returns, and one example. The reader is a model: no word about headers or files.
+    pub description: &'static str,
+    pub effect: Effect,
+    /// The operations that it may call. A caller that may call none of them does not see the tool.
+    pub operations: &'static [&'static Operation],
+    /// The arguments that must be given.
+    pub required: &'static [&'static str],
+    /// The names of the operations' parameters that have another name in the tool, each with that name. Errors use it.
+    pub renamed: &'static [(&'static str, &'static str)],
+}
+
+/// What a call changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds something.
+    Adds,
+    /// It may change or remove something that exists.
+    Changes,
+}
+
+/// A tool of the set.
+#[async_trait]
+pub(super) trait CoreTool: Send + Sync {
+    fn about(&self) -> About;
+
+    /// The JSON Schemas of the arguments, by name.
+    fn properties(&self) -> Value;
+
+    /// Calls the operations. The result is JSON without what a model does not need.
+    async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome;
+}
+
+/// The result of a call.
+pub(super) type Outcome = Result<Value, Failure>;
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// An argument cannot be used.
+    Argument(FieldError),
+    /// An operation refused. The value is the `error` of its answer.
+    Refused(Value),
+    /// The answer of an operation could not be read.
+    Lost(ErrorData),
+}
+
+impl From<FieldError> for Failure {
+    fn from(error: FieldError) -> Self {
+        Self::Argument(error)
+    }
+}
+
+/// The tool with that name, if a caller of that kind may call it.
+pub(super) fn find(name: &str, kind: CallerKind) -> Option<&'static dyn CoreTool> {
+    for_caller(kind).find(|tool| tool.about().name == name)
+}
+
+/// The tools that a caller of that kind may call.
+pub(super) fn for_caller(kind: CallerKind) -> impl Iterator<Item = &'static dyn CoreTool> {
+    let may = move |operation: &&Operation| {
+        !matches!(allowed(kind, operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
+    };
+    TOOLS.iter().copied().filter(move |tool| tool.about().operations.iter().any(may))
+}
+
+/// The entry of the list.
+pub(super) fn listed(tool: &dyn CoreTool) -> Tool {
+    let About { name, title, description, effect, required, .. } = tool.about();
+    let schema = json!({
+        "type": "object", "properties": tool.properties(), "required": required, "additionalProperties": false
+    });
+    let schema = if let Value::Object(schema) = schema { schema } else { JsonObject::new() };
+    let mut listed = Tool::new(name, description, Arc::new(schema));
+    listed.title = Some(title.to_owned());
+    let hints = ToolAnnotations::new().read_only(effect == Effect::Reads);
+    listed.annotations = Some(match effect {
+        Effect::Reads => hints,
+        Effect::Adds => hints.destructive(false),
+        Effect::Changes => hints.destructive(true),
+    });
+    listed
+}
+
+/// Runs a tool with these arguments.
+pub(super) async fn call(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {
+    let about = tool.about();
+    let arguments = Arguments::of(given, &tool.properties(), about.required)?;
+    tool.run(session, &arguments).await.map_err(|failure| failure.naming(about.renamed))
+}
+
+impl Failure {
+    /// The same failure, with the tool's names of parameters.
+    fn naming(self, renamed: &[(&str, &str)]) -> Self {
+        let Self::Refused(mut error) = self else { return self };
+        if let Some(param) = error["param"].as_str() {
+            // A parameter may be inside another one, such as `slots[2].end_time`.
+            let end = param.find(['.', '[']).unwrap_or(param.len());
+            let (first, rest) = param.split_at(end);
+            if let Some((_, own)) = renamed.iter().find(|(name, _)| *name == first) {
+                error["param"] = format!("{own}{rest}").into();
+            }
+        }
+        Self::Refused(error)
+    }
+}
