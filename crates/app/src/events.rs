@@ -3,9 +3,9 @@
 use kalends_calendars::{
     Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
     SeriesScope, Zones, needs_an_occurrence, not_for_holds,
-    ports::{EventFilter, EventScope, InstanceFilter, OwnedEvent},
+    ports::{EventFilter, EventScope, InstanceFilter, InstanceScope, OwnedEvent},
 };
-use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
+use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, Listed, MetadataFilter, Page};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_time::Timestamp;
@@ -156,6 +156,27 @@ impl App {
         self.listed(actor, EventScope::Calendar(calendar.id), listing, page).await
     }
 
+    /// The instances of several calendars, which the caller has just read, by start. Calendars that were deleted since
+    /// have none.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`], [`Refusal::MetadataNotIndexed`]; [`Refusal::Invalid`] if there are more than
+    /// [`INSTANCES_MAX`].
+    pub async fn list_events_of_calendars(
+        &self,
+        actor: &Actor,
+        calendars: &[&Calendar],
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, Refusal> {
+        for calendar in calendars {
+            actor.for_agent(calendar.agent)?;
+        }
+        self.can_filter(actor, &filter.metadata).await?;
+        let calendars: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        self.listed_instances(actor, InstanceScope::Calendars(&calendars), filter, page).await
+    }
+
     /// Indexes the metadata of up to `limit` events of earlier releases. Returns whether that was all.
     ///
     /// # Errors
@@ -173,23 +194,37 @@ impl App {
     ) -> Result<Listed<Event>, Refusal> {
         let (Listing::Events(EventFilter { metadata, .. }) | Listing::Instances(InstanceFilter { metadata, .. })) =
             &listing;
-        if !metadata.is_empty() && !self.parts.store.is_metadata_indexed(actor.org()).await? {
-            return Err(Refusal::MetadataNotIndexed);
-        }
+        self.can_filter(actor, metadata).await?;
         match listing {
             Listing::Events(filter) => {
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
                 Ok(at(self.parts.store.list_events(actor.org(), scope, filter, page).await?, now))
             }
-            Listing::Instances(filter) => {
-                let now = filter.status.map_or_else(|| self.now(), |at| at.now);
-                let found = self.parts.store.list_instances(actor.org(), scope, filter, page).await?;
-                found.map(|found| at(found, now)).ok_or_else(|| {
-                    let message = format!("must be earlier: the window contains more than {INSTANCES_MAX} instances");
-                    FieldError::new("start_before", message).into()
-                })
-            }
+            Listing::Instances(filter) => self.listed_instances(actor, (&scope).into(), filter, page).await,
         }
+    }
+
+    /// Refuses a filter by metadata while the index that it needs is incomplete.
+    async fn can_filter(&self, actor: &Actor, metadata: &MetadataFilter) -> Result<(), Refusal> {
+        if !metadata.is_empty() && !self.parts.store.is_metadata_indexed(actor.org()).await? {
+            return Err(Refusal::MetadataNotIndexed);
+        }
+        Ok(())
+    }
+
+    async fn listed_instances(
+        &self,
+        actor: &Actor,
+        scope: InstanceScope<'_>,
+        filter: InstanceFilter,
+        page: Page,
+    ) -> Result<Listed<Event>, Refusal> {
+        let now = filter.status.map_or_else(|| self.now(), |at| at.now);
+        let found = self.parts.store.list_instances(actor.org(), scope, filter, page).await?;
+        found.map(|found| at(found, now)).ok_or_else(|| {
+            let message = format!("must be earlier: the window contains more than {INSTANCES_MAX} instances");
+            FieldError::new("start_before", message).into()
+        })
     }
 
     /// The events of all calendars of an agent, by start.

@@ -1,6 +1,6 @@
 //! Searching events by words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use kalends_calendars::{
     Candidate, Event, SEARCHED_MAX, SearchPosition, SearchToken, Words, finds_series, ports::SearchFilter,
@@ -75,18 +75,16 @@ impl App {
         mut candidates: Vec<Candidate>,
     ) -> Result<Vec<Candidate>, Refusal> {
         candidates.retain(|candidate| words.are_in(&candidate.event));
-        let mut overridden: BTreeMap<CalendarId, BTreeSet<EventId>> = BTreeMap::new();
-        for Candidate { event, .. } in &candidates {
-            if let Some(occurrence) = event.occurrence() {
-                overridden.entry(event.calendar).or_default().insert(occurrence.series);
-            }
+        let overridden = candidates.iter().map(|candidate| &candidate.event);
+        let (calendars, series): (BTreeSet<CalendarId>, BTreeSet<EventId>) =
+            overridden.filter_map(|event| Some((event.calendar, event.occurrence()?.series))).unzip();
+        if series.is_empty() {
+            return Ok(candidates);
         }
-        let mut found = BTreeSet::new();
-        for (calendar, series) in overridden {
-            let series: Vec<EventId> = series.into_iter().collect();
-            let series = self.parts.store.events_of(org, calendar, &series).await?;
-            found.extend(series.iter().filter(|series| finds_series(words, series, window)).map(|series| series.id));
-        }
+        let (calendars, series) = (Vec::from_iter(calendars), Vec::from_iter(series));
+        let series = self.parts.store.events_of(org, &calendars, &series).await?;
+        let found = series.iter().filter(|series| finds_series(words, series, window)).map(|series| series.id);
+        let found: BTreeSet<EventId> = found.collect();
         let of_found = |event: &Event| event.occurrence().is_some_and(|occurrence| found.contains(&occurrence.series));
         candidates.retain(|candidate| !of_found(&candidate.event));
         Ok(candidates)

@@ -27,7 +27,7 @@ impl App {
         if series.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let found = self.parts.store.events_of(actor.org(), calendar.id, series).await?;
+        let found = self.parts.store.events_of(actor.org(), &[calendar.id], series).await?;
         Ok(found.into_iter().map(|event| (event.id, event.version)).collect())
     }
 

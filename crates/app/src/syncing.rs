@@ -349,7 +349,7 @@ impl App {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let seen = self.parts.store.events_of(calendar.org, calendar.id, ids).await?;
+        let seen = self.parts.store.events_of(calendar.org, &[calendar.id], ids).await?;
         Ok(seen.into_iter().map(|event| (event.id, event)).collect())
     }
 

@@ -114,8 +114,8 @@ pub trait Events: Send + Sync {
     /// that id. Overrides are found only through [`Instances`].
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
-    /// The visible events of a calendar with these ids, in no particular order.
-    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError>;
+    /// The visible events of the calendars with these ids, in no particular order, in one statement.
+    async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError>;
 
     /// Events by start and then id. A series is listed once, by its own start, without its occurrences. A filter by
     /// metadata finds only events in the [index](MetadataIndex).
@@ -134,6 +134,24 @@ pub trait Events: Send + Sync {
         calendar: CalendarId,
         now: Timestamp,
     ) -> Result<ContextEvents, StoreError>;
+}
+
+/// Selects the calendars whose instances are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstanceScope<'a> {
+    /// These calendars.
+    Calendars(&'a [CalendarId]),
+    /// All calendars of one agent.
+    Agent(AgentId),
+}
+
+impl<'a> From<&'a EventScope> for InstanceScope<'a> {
+    fn from(scope: &'a EventScope) -> Self {
+        match scope {
+            EventScope::Calendar(calendar) => Self::Calendars(std::slice::from_ref(calendar)),
+            EventScope::Agent(agent) => Self::Agent(*agent),
+        }
+    }
 }
 
 /// Selects the instances of a list.
@@ -181,12 +199,13 @@ pub trait Instances: Send + Sync {
     async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError>;
 
     /// One-off events, overrides and the instances of series, by start and then by the identifier that they show. They
-    /// are read in one snapshot, in the same number of statements for a thousand series as for one. `None` if the
-    /// window contains more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    /// are read in one snapshot, in the same number of statements for a thousand series and many calendars as for one.
+    /// Calendars that are not visible have none. `None` if the window contains more than
+    /// [`INSTANCES_MAX`](crate::INSTANCES_MAX).
     async fn list_instances(
         &self,
         org: OrgId,
-        scope: EventScope,
+        scope: InstanceScope<'_>,
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError>;

@@ -9,7 +9,7 @@ use kalends_app::{
 };
 use kalends_calendars::{
     Calendar, Event, EventPatch, Moment, Patch, SeriesScope,
-    ports::{EventScope, InstanceFilter, Instances as _},
+    ports::{InstanceFilter, InstanceScope, Instances as _},
 };
 use kalends_kernel::{EventId, KeyId, MetadataFilter, Page, RequestId};
 use kalends_testkit::{
@@ -217,7 +217,8 @@ impl Stage {
     async fn listed(&self) -> Vec<Shown> {
         let window = Span::new(Timestamp::EPOCH, Timestamp::EPOCH + SignedDuration::days(40_000)).unwrap();
         let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
-        let scope = EventScope::Calendar(self.calendar.id);
+        let calendars = [self.calendar.id];
+        let scope = InstanceScope::Calendars(&calendars);
         let page = Page { limit: 200, offset: 0 };
         let listed = self.store.list_instances(self.organization.id, scope, filter, page).await.unwrap().unwrap();
         let mut shown: Vec<Shown> = listed

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_calendars::Event;
-use kalends_calendars::ports::{EventScope, MetadataIndex};
+use kalends_calendars::ports::{EventScope, InstanceScope, MetadataIndex};
 use kalends_kernel::{EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
 use kalends_rows::{NoDigests, WantedMetadata, stored_digests};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::filter::{Bounds, ids};
+use super::filter::{Bounds, ids, listed_ids};
 use super::listed_of;
 use crate::PostgresStore;
 use crate::error::store_error;
@@ -103,26 +103,27 @@ impl MetadataIndex for PostgresStore {
 pub(super) async fn events_with(
     snapshot: &mut PgConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     wanted: &WantedMetadata,
 ) -> Result<BTreeSet<EventId>, StoreError> {
-    let (calendar, agent) = ids(scope);
+    let (calendars, agent) = listed_ids(scope);
     // Here and below, a subquery that ends with OFFSET is evaluated for each digest or event. Otherwise Postgres may
     // read all digests of the calendar or, without statistics, all events of the organization for each that matches.
     let found = sqlx::query_scalar!(
         "SELECT m.event_id
-         FROM calendars c
+         FROM (
+             SELECT unnest($2::uuid[]) AS id UNION SELECT id FROM calendars WHERE org_id = $1 AND agent_id = $3
+         ) c
          CROSS JOIN unnest($4::bigint[], $5::bigint[]) AS wanted (filter, digest)
          CROSS JOIN LATERAL (
              SELECT event_id FROM event_metadata
              WHERE org_id = $1 AND calendar_id = c.id AND digest = wanted.digest
              OFFSET 0
          ) m
-         WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3)
          GROUP BY m.event_id
          HAVING count(DISTINCT wanted.filter) = $6",
         org.uuid(),
-        calendar,
+        &calendars,
         agent,
         &wanted.filters,
         &wanted.digests,

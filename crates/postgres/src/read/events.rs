@@ -51,21 +51,28 @@ impl Events for PostgresStore {
         Ok(Some(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent }))
     }
 
-    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+    async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
         let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
-        // The rows to look up hold the whole key, as in find_event.
+        // The subqueries that end with OFFSET are evaluated for each event; otherwise Postgres may read all events of
+        // the calendars, or of the organization.
         let records = sqlx::query!(
             "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM unnest($3::uuid[]) AS asked (id)
-             JOIN events e ON e.org_id = $1 AND e.id = asked.id
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE e.calendar_id = $2 AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+             CROSS JOIN LATERAL (SELECT * FROM events WHERE org_id = $1 AND id = asked.id OFFSET 0) e
+             CROSS JOIN LATERAL (
+                 SELECT c.id
+                 FROM calendars c
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.id = e.calendar_id AND c.deleted_at IS NULL
+                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 OFFSET 0
+             ) c
+             WHERE e.calendar_id = ANY($2)",
             org.uuid(),
-            calendar.uuid(),
+            &calendars,
             &ids,
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;

@@ -1,7 +1,7 @@
 //! What lists of events select, as parameters of statements.
 
 use kalends_calendars::EventSource;
-use kalends_calendars::ports::{EventFilter, EventScope};
+use kalends_calendars::ports::{EventFilter, EventScope, InstanceScope};
 use kalends_time::Timestamp;
 use uuid::Uuid;
 
@@ -32,5 +32,13 @@ pub(super) const fn ids(scope: EventScope) -> (Option<Uuid>, Option<Uuid>) {
     match scope {
         EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
         EventScope::Agent(agent) => (None, Some(agent.uuid())),
+    }
+}
+
+/// A scope as the two parameters of a statement: calendars or an agent.
+pub(super) fn listed_ids(scope: InstanceScope<'_>) -> (Vec<Uuid>, Option<Uuid>) {
+    match scope {
+        InstanceScope::Calendars(calendars) => (calendars.iter().map(|calendar| calendar.uuid()).collect(), None),
+        InstanceScope::Agent(agent) => (Vec::new(), Some(agent.uuid())),
     }
 }

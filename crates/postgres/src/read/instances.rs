@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG, SearchFilter};
+use kalends_calendars::ports::{BlockingSeries, InstanceFilter, InstanceScope, Instances, LONG, SearchFilter};
 use kalends_calendars::{
     Candidates, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, SearchPosition, SingleInstance,
     page_of_instances,
@@ -15,7 +15,7 @@ use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 
 use super::event_metadata::events_with;
-use super::filter::ids;
+use super::filter::listed_ids;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{EventRow, RepeatingRow};
@@ -63,7 +63,7 @@ impl Instances for PostgresStore {
     async fn list_instances(
         &self,
         org: OrgId,
-        scope: EventScope,
+        scope: InstanceScope<'_>,
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
@@ -149,27 +149,34 @@ impl Instances for PostgresStore {
 async fn series_in(
     snapshot: &mut PgConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     filter: &InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
-    let (calendar, agent) = ids(scope);
-    // The subquery that ends with OFFSET is evaluated for each calendar; otherwise Postgres may read all series of
-    // the organization.
+    let (calendars, agent) = listed_ids(scope);
+    // The subqueries that end with OFFSET are evaluated for each calendar, here and below; otherwise Postgres may read
+    // all calendars and series of the organization.
     let records = sqlx::query!(
         r#"SELECT e.id, c.id AS calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence AS "recurrence!"
-         FROM calendars c
-         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         FROM (
+             SELECT unnest($2::uuid[]) AS id UNION SELECT id FROM calendars WHERE org_id = $1 AND agent_id = $3
+         ) asked
+         CROSS JOIN LATERAL (
+             SELECT c.org_id, c.id
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = asked.id AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             OFFSET 0
+         ) c
          CROSS JOIN LATERAL (
              SELECT id, start_at, end_at, all_day, recurrence FROM events
              WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NOT NULL AND deleted_at IS NULL
                  AND reaches > $4 AND start_at < $5
                  AND ($6::text IS NULL OR status = $6) AND ($7::text IS NULL OR source = $7)
              OFFSET 0
-         ) e
-         WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
-             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+         ) e"#,
         org.uuid(),
-        calendar,
+        &calendars,
         agent,
         filter.window.start().as_micros(),
         filter.window.end().as_micros(),
@@ -195,14 +202,23 @@ async fn series_in(
 async fn single_events_in(
     snapshot: &mut PgConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     filter: &InstanceFilter,
 ) -> Result<Vec<SingleInstance>, StoreError> {
-    let (calendar, agent) = ids(scope);
+    let (calendars, agent) = listed_ids(scope);
     let records = sqlx::query!(
         r#"SELECT standing.id AS "id!", standing.start_at AS "start_at!", standing.series_id, standing.original_start
-         FROM calendars c
-         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+         FROM (
+             SELECT unnest($2::uuid[]) AS id UNION SELECT id FROM calendars WHERE org_id = $1 AND agent_id = $3
+         ) asked
+         CROSS JOIN LATERAL (
+             SELECT c.org_id, c.id
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = asked.id AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             OFFSET 0
+         ) c
          CROSS JOIN LATERAL (
              SELECT id, start_at, series_id, original_start FROM events
              WHERE org_id = c.org_id AND calendar_id = c.id AND deleted_at IS NULL AND recurrence IS NULL
@@ -214,11 +230,9 @@ async fn single_events_in(
                  AND end_at - start_at > 86400000000 AND end_at > $4 AND start_at < $5
                  AND ($6::text IS NULL OR CASE WHEN status = 'hold' AND hold_expires_at <= $10 THEN 'cancelled' ELSE status END = $6) AND ($7::text IS NULL OR source = $7)
          ) standing
-         WHERE c.org_id = $1 AND (c.id = $2 OR c.agent_id = $3) AND c.deleted_at IS NULL
-             AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
          LIMIT $9"#,
         org.uuid(),
-        calendar,
+        &calendars,
         agent,
         filter.window.start().as_micros(),
         filter.window.end().as_micros(),

@@ -186,13 +186,15 @@ async fn lists_by_metadata_use_its_index() {
     let (wanted, digests) = ("ARRAY[0, 0]::bigint[]", "ARRAY[5, 6]::bigint[]");
     for (calendar, agent) in [("md5('c7')::uuid", "NULL"), ("NULL", "md5('a7')::uuid")] {
         let list = [ORG, calendar, agent, wanted, digests, "1", "0", "720000000000", "NULL", "NULL", "NULL", "50", "0"];
-        for begins in ["WITH matching AS", "SELECT count(*) AS \"count!\"\n", "SELECT m.event_id"] {
+        for begins in ["WITH matching AS", "SELECT count(*) AS \"count!\"\n"] {
             let found = plan(&bench, file, begins, &list).await;
-            uses(&found, &["event_metadata_by_digest", "AND (digest = wanted.digest)"]);
-            if begins != "SELECT m.event_id" {
-                uses(&found, &["events_pk"]);
-            }
+            uses(&found, &["event_metadata_by_digest", "AND (digest = wanted.digest)", "events_pk"]);
         }
+    }
+    for (calendars, agent) in SCOPES {
+        let list = [ORG, calendars, agent, wanted, digests, "1"];
+        let found = plan(&bench, file, "SELECT m.event_id\n         FROM (", &list).await;
+        uses(&found, &["event_metadata_by_digest", "AND (digest = wanted.digest)"]);
     }
     // Nothing is left to index, whatever share of the events the planner expects.
     for versions in ["1", "start_at % 50"] {
@@ -265,10 +267,52 @@ async fn only_the_series_of_the_calendar_are_read() {
     let calendars = [ORG, "ARRAY[md5('c7')::uuid]", window[0], window[1]];
     let blocking = plan(&bench, instances, "SELECT c.id AS calendar_id, c.revision", &calendars).await;
     uses(&blocking, &["events_series", of_calendar]);
-    let list = [ORG, "md5('c7')::uuid", "NULL", window[0], window[1], "NULL", "NULL"];
-    let series = plan(&bench, instances, "SELECT e.id, c.id AS calendar_id", &list).await;
-    uses(&series, &["events_series", of_calendar]);
+    for (calendars, agent) in SCOPES {
+        let list = [ORG, calendars, agent, window[0], window[1], "NULL", "NULL"];
+        let series = plan(&bench, instances, "SELECT e.id, c.id AS calendar_id", &list).await;
+        uses(&series, &["events_series", of_calendar, "agents_pk"]);
+    }
 }
+
+/// A statement that Postgres plans once for all values does not know how many calendars it lists.
+#[tokio::test]
+async fn only_the_calendars_of_a_list_are_read() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let instances = include_str!("../../src/read/instances.rs");
+    let window = "360000000000, 720000000000, NULL, NULL";
+    let single_events = format!("{window}, 273600000000, 100001, NULL");
+    let wanted = "ARRAY[0, 0]::bigint[], ARRAY[5, 6]::bigint[], 1";
+    let metadata = include_str!("../../src/read/event_metadata.rs");
+    let mut connection = bench.behind.pool.acquire().await.unwrap();
+    sqlx::raw_sql("SET plan_cache_mode = force_generic_plan").execute(&mut *connection).await.unwrap();
+    // A new database has no statistics yet.
+    for begin in ["ANALYZE", "DELETE FROM pg_statistic"] {
+        sqlx::raw_sql(begin).execute(&mut *connection).await.unwrap();
+        for (file, begins, values, indexes) in [
+            (instances, "SELECT e.id, c.id AS calendar_id", window, &["agents_pk", "events_series"][..]),
+            (instances, "SELECT standing.id", single_events.as_str(), &["agents_pk", "events_long"]),
+            (metadata, "SELECT m.event_id\n         FROM (", wanted, &["event_metadata_by_digest"]),
+        ] {
+            let prepare = format!("PREPARE listed AS {}", statement(file, begins));
+            sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
+            for (calendars, agent) in SCOPES {
+                let execute = format!("EXECUTE listed({ORG}, {calendars}, {agent}, {values})");
+                let plan = explained(&mut connection, &execute).await;
+                uses(&plan, indexes);
+                assert!(!plan.contains("Index Cond: (org_id = $1)\n"), "all calendars are read:\n{plan}");
+            }
+            sqlx::raw_sql("DEALLOCATE listed").execute(&mut *connection).await.unwrap();
+        }
+    }
+}
+
+/// The calendars of a list of instances: one, several, or those of an agent.
+const SCOPES: [(&str, &str); 3] = [
+    ("ARRAY[md5('c7')::uuid]", "NULL"),
+    ("ARRAY[md5('c7')::uuid, md5('c207')::uuid, md5('c407')::uuid]", "NULL"),
+    ("'{}'::uuid[]", "md5('a7')::uuid"),
+];
 
 #[tokio::test]
 async fn human_busy_times_are_found_by_indexes() {

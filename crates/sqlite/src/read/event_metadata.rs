@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{EventScope, MetadataIndex};
+use kalends_calendars::ports::{EventScope, InstanceScope, MetadataIndex};
 use kalends_kernel::{EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
 use kalends_rows::{NoDigests, WantedMetadata, stored_digests};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
@@ -11,7 +11,7 @@ use sqlx::{Connection as _, SqliteConnection};
 
 use super::{
     count,
-    filter::{Filter, ids},
+    filter::{Filter, ids, listed_ids},
 };
 use crate::{
     SqliteStore,
@@ -123,19 +123,19 @@ fn parameter(wanted: &WantedMetadata) -> Result<String, StoreError> {
 pub(super) async fn events_with(
     snapshot: &mut SqliteConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     wanted: &WantedMetadata,
 ) -> Result<BTreeSet<EventId>, StoreError> {
-    let (org_id, (calendar, agent), pairs) = (org.uuid(), ids(scope), parameter(wanted)?);
+    let (org_id, (calendars, agent), pairs) = (org.uuid(), listed_ids(scope)?, parameter(wanted)?);
     let found = sqlx::query_scalar!(
-        "select m.event_id from calendars c cross join jsonb_each(?4) wanted
+        r#"select m.event_id as "event_id!: Vec<u8>" from calendars c cross join jsonb_each(?4) wanted
             cross join event_metadata m
                 on m.org_id = ?1 and m.calendar_id = c.id and m.digest = (wanted.value ->> 1)
-         where c.rowid in (select rowid from calendars where org_id = ?1 and id = ?2
-               union all select rowid from calendars where org_id = ?1 and agent_id = ?3)
-         group by m.event_id having count(distinct wanted.value ->> 0) = ?5",
+         where c.org_id = ?1 and c.id in (select unhex(value) from json_each(?2)
+               union all select id from calendars where org_id = ?1 and agent_id = ?3)
+         group by m.event_id having count(distinct wanted.value ->> 0) = ?5"#,
         org_id,
-        calendar,
+        calendars,
         agent,
         pairs,
         wanted.count

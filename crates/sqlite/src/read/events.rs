@@ -43,8 +43,10 @@ impl Events for SqliteStore {
         Ok(Some(OwnedEvent { event: row.open(org, self.cipher.as_ref())?, agent }))
     }
 
-    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
-        let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
+    async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        let org_id = org.uuid();
+        let calendars: Vec<Hex> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let calendars = json::rows(&calendars).map_err(store_error)?;
         let wanted: Vec<Hex> = ids.iter().map(|id| Hex(id.uuid())).collect();
         let wanted = json::rows(&wanted).map_err(store_error)?;
         let found = sqlx::query_as!(
@@ -56,10 +58,10 @@ impl Events for SqliteStore {
                 cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where e.calendar_id = ?2 and e.deleted_at is null and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
+             where e.calendar_id in (select unhex(value) from json_each(?2)) and e.deleted_at is null
+                and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
             org_id,
-            calendar_id,
+            calendars,
             wanted
         )
         .fetch_all(self.readers())

@@ -2,9 +2,15 @@
 
 use kalends_calendars::{
     EventSource,
-    ports::{EventFilter, EventScope},
+    ports::{EventFilter, EventScope, InstanceScope},
 };
+use kalends_kernel::StoreError;
 use kalends_time::Timestamp;
+
+use crate::{
+    error::store_error,
+    json::{self, Hex},
+};
 
 /// A filter as parameters of the statements.
 pub(super) struct Filter {
@@ -35,4 +41,13 @@ pub(super) const fn ids(scope: EventScope) -> (Option<uuid::Uuid>, Option<uuid::
         EventScope::Calendar(calendar) => (Some(calendar.uuid()), None),
         EventScope::Agent(agent) => (None, Some(agent.uuid())),
     }
+}
+
+/// A scope as the two parameters of a statement: calendars as a JSON array, or an agent.
+pub(super) fn listed_ids(scope: InstanceScope<'_>) -> Result<(String, Option<uuid::Uuid>), StoreError> {
+    let (calendars, agent): (Vec<Hex>, _) = match scope {
+        InstanceScope::Calendars(calendars) => (calendars.iter().map(|calendar| Hex(calendar.uuid())).collect(), None),
+        InstanceScope::Agent(agent) => (Vec::new(), Some(agent.uuid())),
+    };
+    Ok((json::rows(&calendars).map_err(store_error)?, agent))
 }

@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use kalends_calendars::{
     Candidates, ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating,
     SearchPosition, SingleInstance, page_of_instances,
-    ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG, SearchFilter},
+    ports::{BlockingSeries, InstanceFilter, InstanceScope, Instances, LONG, SearchFilter},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
 use kalends_rows::WantedMetadata;
 use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 
-use super::{event_metadata::events_with, filter::ids};
+use super::{event_metadata::events_with, filter::listed_ids};
 use crate::{
     SqliteStore,
     error::store_error,
@@ -70,7 +70,7 @@ impl Instances for SqliteStore {
     async fn list_instances(
         &self,
         org: OrgId,
-        scope: EventScope,
+        scope: InstanceScope<'_>,
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
@@ -219,22 +219,24 @@ pub(super) async fn series_around(
 async fn series_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     filter: &InstanceFilter,
 ) -> Result<Vec<Repeating>, StoreError> {
-    let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
+    let (org_id, (calendars, agent)) = (org.uuid(), listed_ids(scope)?);
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
     let (status, source) = (filter.status.map(|at| at.status.as_str()), filter.source.map(EventSource::as_str));
     let found = sqlx::query!(
-        r#"select e.id, e.calendar_id, e.start_at, e.end_at, e.all_day, e.recurrence as "recurrence!"
+        r#"select e.id as "id!: Vec<u8>", e.calendar_id as "calendar_id!: Vec<u8>", e.start_at as "start_at!: i64",
+            e.end_at as "end_at!: i64", e.all_day as "all_day!: bool", e.recurrence as "recurrence!: String"
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
             cross join events e on e.org_id = ?1 and e.calendar_id = c.id
-         where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3) and c.deleted_at is null
+         where c.org_id = ?1 and c.id in (select unhex(value) from json_each(?2)
+               union all select id from calendars where org_id = ?1 and agent_id = ?3) and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')
             and e.recurrence is not null and e.deleted_at is null and e.reaches > ?4 and e.start_at < ?5
             and (?6 is null or e.status = ?6) and (?7 is null or e.source = ?7)"#,
         org_id,
-        calendar,
+        calendars,
         agent,
         from,
         to,
@@ -255,37 +257,37 @@ async fn series_in(
 async fn single_events_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
-    scope: EventScope,
+    scope: InstanceScope<'_>,
     filter: &InstanceFilter,
 ) -> Result<Vec<SingleInstance>, StoreError> {
-    let (org_id, (calendar, agent)) = (org.uuid(), ids(scope));
+    let (org_id, (calendars, agent)) = (org.uuid(), listed_ids(scope)?);
     let (from, to) = (filter.window.start().as_micros(), filter.window.end().as_micros());
     let before = (filter.window.start() - LONG).as_micros();
     let (status, source) = (filter.status.map(|at| at.status.as_str()), filter.source.map(EventSource::as_str));
     let now = filter.status.map(|at| at.now.as_micros());
     let limit = i64::try_from(INSTANCES_MAX).unwrap_or(i64::MAX).saturating_add(1);
     let found = sqlx::query!(
-        r#"select e.id as "id!: Vec<u8>", e.start_at as "start_at!: i64", e.series_id as "series_id?: Vec<u8>",
+        r#"with listed as materialized (
+            select c.id from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+            where c.org_id = ?1 and c.id in (select unhex(value) from json_each(?2)
+                  union all select id from calendars where org_id = ?1 and agent_id = ?3) and c.deleted_at is null
+               and (c.agent_id is null or a.status <> 'decommissioned')
+         )
+         select e.id as "id!: Vec<u8>", e.start_at as "start_at!: i64", e.series_id as "series_id?: Vec<u8>",
             e.original_start as "original_start?: i64"
-         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-            cross join events e on e.org_id = ?1 and e.calendar_id = c.id
-         where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3) and c.deleted_at is null
-            and (c.agent_id is null or a.status <> 'decommissioned')
-            and e.recurrence is null and e.deleted_at is null
+         from listed cross join events e on e.org_id = ?1 and e.calendar_id = listed.id
+         where e.recurrence is null and e.deleted_at is null
             and e.start_at > ?8 and e.start_at < ?5 and e.end_at > ?4 and +e.end_at - e.start_at <= 86400000000
             and (?6 is null or case when e.status = 'hold' and e.hold_expires_at <= ?10 then 'cancelled' else e.status end = ?6) and (?7 is null or e.source = ?7)
          union all
          select e.id, e.start_at, e.series_id, e.original_start
-         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-            cross join events e on e.org_id = ?1 and e.calendar_id = c.id
-         where c.org_id = ?1 and (c.id = ?2 or c.agent_id = ?3) and c.deleted_at is null
-            and (c.agent_id is null or a.status <> 'decommissioned')
-            and e.recurrence is null and e.deleted_at is null
+         from listed cross join events e on e.org_id = ?1 and e.calendar_id = listed.id
+         where e.recurrence is null and e.deleted_at is null
             and e.end_at - e.start_at > 86400000000 and e.end_at > ?4 and +e.start_at < ?5
             and (?6 is null or case when e.status = 'hold' and e.hold_expires_at <= ?10 then 'cancelled' else e.status end = ?6) and (?7 is null or e.source = ?7)
          limit ?9"#,
         org_id,
-        calendar,
+        calendars,
         agent,
         from,
         to,

@@ -3,7 +3,7 @@
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
     Calendar, Event, EventStatus, Times,
-    ports::{EventFilter, EventScope, InstanceFilter, StatusAt},
+    ports::{EventFilter, EventScope, InstanceFilter, InstanceScope, StatusAt},
 };
 use kalends_kernel::{EventId, Metadata, MetadataFilter, Page};
 use kalends_time::{SignedDuration, Span};
@@ -133,19 +133,23 @@ pub async fn instances_are_listed_by_metadata(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;
     let calendar = scene.calendar(&agent).await;
+    let second = scene.calendar(&agent).await;
     for number in 0..14 {
         let start = i64::try_from(number).unwrap();
         let rule = "FREQ=DAILY;COUNT=4";
         let series = Event { metadata: sample(number), ..scene.make.series(&calendar, hours(start, start + 1), rule) };
         let single = Event { metadata: sample(number + 1), ..scene.make.event(&calendar, hours(start, start + 1)) };
-        scene.commit(scene.changes().create(&series).create(&single)).await;
+        let other = Event { metadata: sample(number + 3), ..scene.make.event(&second, hours(start, start + 1)) };
+        scene.commit(scene.changes().create(&series).create(&single).create(&other)).await;
         let second = series.times.span.start() + SignedDuration::days(1);
         let (after, changed) = super::series::changed(&scene, &series, second);
         let changed = Event { metadata: sample(number + 2), ..changed };
         scene.commit(scene.changes().update(&after, series.version).create(&changed)).await;
     }
     let window = hours(3, 60);
-    for scope in [EventScope::Agent(agent.id), EventScope::Calendar(calendar.id)] {
+    let both = [calendar.id, second.id];
+    for scope in [InstanceScope::Agent(agent.id), InstanceScope::Calendars(&both[..1]), InstanceScope::Calendars(&both)]
+    {
         let with = |metadata| InstanceFilter { window, status: None, source: None, metadata };
         let list = async |metadata, page| {
             scene.store.list_instances(scene.org, scope, with(metadata), page).await.unwrap().unwrap()

@@ -128,8 +128,8 @@ pub async fn expired_holds_count_as_cancelled(store: &StoreUnderTest) {
             assert_eq!((listed.total, listed.data.len()), (expected.into(), expected.into()), "{filter:?}");
             let filter =
                 InstanceFilter { window: hours(0, 9), status, source: None, metadata: MetadataFilter::default() };
-            let listed =
-                scene.store.list_instances(scene.org, scope, filter.clone(), LARGEST_PAGE).await.unwrap().unwrap();
+            let listed = scene.store.list_instances(scene.org, (&scope).into(), filter.clone(), LARGEST_PAGE);
+            let listed = listed.await.unwrap().unwrap();
             assert_eq!(listed.data.len(), usize::from(expected), "{filter:?}");
         }
     }

@@ -4,7 +4,7 @@
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
-    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
+    ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, InstanceScope, StatusAt},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, MetadataFilter, Page, Revision};
 use kalends_plans::Metric;
@@ -52,6 +52,11 @@ fn inside(window: Span) -> InstanceFilter {
 }
 
 async fn instances(scene: &Scene, scope: EventScope, filter: InstanceFilter, page: Page) -> Listed<Event> {
+    scene.store.list_instances(scene.org, (&scope).into(), filter, page).await.unwrap().unwrap()
+}
+
+async fn of_calendars(scene: &Scene, calendars: &[CalendarId], filter: InstanceFilter, page: Page) -> Listed<Event> {
+    let scope = InstanceScope::Calendars(calendars);
     scene.store.list_instances(scene.org, scope, filter, page).await.unwrap().unwrap()
 }
 
@@ -168,6 +173,54 @@ pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
     }
 }
 
+/// The list of several calendars has the instances of each, in one order and with one total. Calendars that are not
+/// visible, and those of other organizations, have none.
+pub async fn instances_of_several_calendars_are_listed_together(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, gone) = (scene.agent().await, scene.agent().await);
+    let (own, shared) = (scene.calendar(&agent).await, scene.shared_calendar().await);
+    let (empty, elsewhere) = (scene.shared_calendar().await, scene.shared_calendar().await);
+    let (deleted, decommissioned) = (scene.shared_calendar().await, scene.calendar(&gone).await);
+    let other = scene.other_organization().await;
+    let of_other = other.shared_calendar().await;
+    for calendar in [&own, &shared, &elsewhere, &deleted, &decommissioned] {
+        let daily = series(&scene, calendar, hours(-48, -47), "FREQ=DAILY").await;
+        let daily = cancelled(&scene, &daily, at(24)).await;
+        moved(&scene, &daily, at(48), hours(5, 6)).await;
+        for span in [hours(0, 1), hours(5, 6), hours(-90, 90), hours(99, 100)] {
+            scene.event(calendar, span).await;
+        }
+    }
+    other.event(&of_other, hours(0, 1)).await;
+    scene.delete(&deleted).await;
+    scene.decommission(&gone).await;
+
+    let window = inside(hours(0, 72));
+    let mut merged = Vec::new();
+    for calendar in [&own, &shared] {
+        let listed = instances(&scene, EventScope::Calendar(calendar.id), window.clone(), LARGEST_PAGE).await;
+        // The occurrence on the first day, the moved one, and three events.
+        assert_eq!(listed.total, 5);
+        merged.extend(listed.data);
+    }
+    let name = |event: &Event| {
+        event.occurrence().map_or((event.id, None), |occurrence| (occurrence.series, Some(occurrence.start)))
+    };
+    merged.sort_by_key(|event| (event.times.span.start(), name(event)));
+    // A calendar that is named twice is listed once.
+    let all = [shared.id, deleted.id, own.id, decommissioned.id, empty.id, of_other.id, shared.id];
+    for (limit, offset) in [(200, 0), (3, 0), (4, 3), (5, 8), (9, 99)] {
+        let listed = of_calendars(&scene, &all, window.clone(), Page { limit, offset }).await;
+        let page: Vec<Event> = merged.iter().skip(offset as usize).take(limit as usize).cloned().collect();
+        assert_eq!(listed, Listed { data: page, total: 10 }, "{limit} from {offset}");
+    }
+    let none = Listed { data: vec![], total: 0 };
+    for nothing in [&all[..0], &[empty.id], &[deleted.id, decommissioned.id], &[of_other.id]] {
+        assert_eq!(of_calendars(&scene, nothing, window.clone(), LARGEST_PAGE).await, none, "{nothing:?}");
+    }
+    assert_eq!(of_calendars(&other, &all, window, LARGEST_PAGE).await.total, 1);
+}
+
 /// The filters apply to each instance.
 pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -208,9 +261,13 @@ pub async fn too_many_instances_are_not_listed(store: &StoreUnderTest) {
     });
     scene.commit(changes).await;
     let window = inside(hours(years - 2, years - 1));
-    let found =
-        scene.store.list_instances(scene.org, EventScope::Calendar(calendar.id), window, LARGEST_PAGE).await.unwrap();
-    assert_eq!(found, None);
+    let (few, scope) = (scene.shared_calendar().await, [calendar.id]);
+    let found = scene.store.list_instances(scene.org, InstanceScope::Calendars(&scope), window.clone(), LARGEST_PAGE);
+    assert_eq!(found.await.unwrap(), None);
+    // The limit is that of all calendars of the list.
+    let scope = [few.id, calendar.id];
+    let found = scene.store.list_instances(scene.org, InstanceScope::Calendars(&scope), window, LARGEST_PAGE);
+    assert_eq!(found.await.unwrap(), None);
 }
 
 /// A series itself takes no time. Its occurrences do, except those that are cancelled or were moved.

@@ -7,8 +7,8 @@ use kalends_accounts::{Credential, Principal, Reach, reach::CallerKind};
 use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Store};
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
-use kalends_calendars::ports::{EventScope, InstanceFilter};
-use kalends_kernel::{KeyId, MetadataFilter, Page, RequestId};
+use kalends_calendars::ports::{InstanceFilter, InstanceScope};
+use kalends_kernel::{CalendarId, KeyId, MetadataFilter, Page, RequestId};
 use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire::SlotQuery;
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
@@ -29,7 +29,8 @@ const SERIES: i64 = 50;
 const DAYS: i64 = 366;
 
 /// Listing the instances of 366 days takes as many statements for fifty daily series as for one: one for the series,
-/// one for one-off events and overrides, and one for the text of the page. The blocking times of the series take one.
+/// one for one-off events and overrides, and one for the text of the page. The list of several calendars takes as many.
+/// The blocking times of the series take one.
 pub async fn fifty_series_take_as_many_statements_as_one(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (few, many) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -49,25 +50,26 @@ pub async fn fifty_series_take_as_many_statements_as_one(store: &StoreUnderTest)
     }
     let window = Span::new(Fixtures::BEGINNING, Fixtures::BEGINNING + SignedDuration::days(DAYS)).unwrap();
     let filter = InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
-    let list = async |calendar, page| {
-        let listed = scene.store.list_instances(scene.org, EventScope::Calendar(calendar), filter.clone(), page);
+    let list = async |calendars: &[CalendarId], page| {
+        let listed = scene.store.list_instances(scene.org, InstanceScope::Calendars(calendars), filter.clone(), page);
         let (listed, statements) = statements_of(listed).await;
         (listed.unwrap().unwrap(), statements)
     };
     // Opens the connections, so that this is not measured below.
-    list(few.id, Page::default()).await;
+    list(&[few.id], Page::default()).await;
 
     // One event next to each series on every day. The page is in the middle, and has rows of all series.
     let page = |count: i64| Page { limit: 200, offset: u32::try_from(count * DAYS / 2).unwrap() };
-    let (one, of_one) = list(few.id, page(1)).await;
-    let (fifty, of_fifty) = list(many.id, page(SERIES)).await;
+    let (one, of_one) = list(&[few.id], page(1)).await;
+    let (fifty, of_fifty) = list(&[many.id], page(SERIES)).await;
+    let (both, of_both) = list(&[few.id, many.id], page(SERIES)).await;
     let total = |count: i64| u64::try_from(count * (DAYS + 1)).unwrap();
-    assert_eq!((one.total, fifty.total), (total(1), total(SERIES)));
+    assert_eq!((one.total, fifty.total, both.total), (total(1), total(SERIES), total(SERIES + 1)));
     let mut series: Vec<_> = fifty.data.iter().filter_map(|event| Some(event.occurrence()?.series)).collect();
     series.sort_unstable();
     series.dedup();
     assert_eq!(i64::try_from(series.len()), Ok(SERIES));
-    assert_eq!(of_fifty, of_one);
+    assert_eq!((&of_fifty, &of_both), (&of_one, &of_one));
     assert_eq!(of_fifty.len(), 3, "{of_fifty:#?}");
     let about = |part: &str| of_fifty.iter().filter(|statement| statement.to_lowercase().contains(part)).count();
     // Only the last of the three reads text, and only the first reads rules.

@@ -496,8 +496,8 @@ pub async fn items_are_known_while_their_events_are_visible(store: &StoreUnderTe
     assert!(scene.store.find_event(org, events[1].id).await.unwrap().is_some(), "the imported event stays");
 }
 
-/// Several events of a calendar are read at once, including changed occurrences but not events of other calendars.
-pub async fn events_of_a_calendar_are_read_together(store: &StoreUnderTest) {
+/// Several events of some calendars are read at once, including changed occurrences but not events of other calendars.
+pub async fn events_of_calendars_are_read_together(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.own_calendar().await, scene.shared_calendar().await);
     let series = scene.stored(scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY")).await;
@@ -509,16 +509,21 @@ pub async fn events_of_a_calendar_are_read_together(store: &StoreUnderTest) {
     scene.commit(scene.changes().update(&deleted.gone(scene.make.tick()), deleted.version)).await;
     let never = scene.make.event(&calendar, hours(1, 2));
     let ids = [&series, &changed, &plain, &elsewhere, &deleted, &never].map(|event| event.id);
-    let mut found = scene.store.events_of(scene.org, calendar.id, &ids).await.unwrap();
-    found.sort_by_key(|event| event.id);
-    let mut expected = vec![series, changed, plain];
-    expected.sort_by_key(|event| event.id);
-    assert_eq!(found, expected);
-    assert_eq!(scene.store.events_of(scene.org, calendar.id, &[]).await.unwrap(), []);
+    let of_calendar = vec![series, changed, plain];
+    let of_both = [&of_calendar[..], std::slice::from_ref(&elsewhere)].concat();
+    for (calendars, mut expected) in
+        [(&[calendar.id][..], of_calendar), (&[calendar.id, second.id, calendar.id], of_both), (&[], vec![])]
+    {
+        let mut found = scene.store.events_of(scene.org, calendars, &ids).await.unwrap();
+        found.sort_by_key(|event| event.id);
+        expected.sort_by_key(|event| event.id);
+        assert_eq!(found, expected);
+    }
+    assert_eq!(scene.store.events_of(scene.org, &[calendar.id], &[]).await.unwrap(), []);
     let other = scene.other_organization().await;
-    assert_eq!(other.store.events_of(other.org, calendar.id, &ids).await.unwrap(), []);
+    assert_eq!(other.store.events_of(other.org, &[calendar.id], &ids).await.unwrap(), []);
     scene.delete(&second).await;
-    assert_eq!(scene.store.events_of(scene.org, second.id, &[elsewhere.id]).await.unwrap(), []);
+    assert_eq!(scene.store.events_of(scene.org, &[second.id], &[elsewhere.id]).await.unwrap(), []);
 }
 
 /// A transparent event or series blocks nothing, and blocks again once it is opaque.

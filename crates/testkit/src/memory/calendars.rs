@@ -88,10 +88,10 @@ impl Events for MemoryStore {
         Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
     }
 
-    async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+    async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
         let state = self.state();
         let of = state.visible_events(org).map(|(event, _)| event);
-        Ok(of.filter(|event| event.calendar == calendar && ids.contains(&event.id)).cloned().collect())
+        Ok(of.filter(|event| calendars.contains(&event.calendar) && ids.contains(&event.id)).cloned().collect())
     }
 
     async fn list_events(

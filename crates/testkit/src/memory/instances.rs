@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_calendars::{
     Calendar, Candidate, Candidates, Event, INSTANCES_MAX, Occurrence, SearchPosition,
-    ports::{BlockingSeries, EventScope, InstanceFilter, Instances, SearchFilter},
+    ports::{BlockingSeries, InstanceFilter, InstanceScope, Instances, SearchFilter},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -54,14 +54,14 @@ impl Instances for MemoryStore {
     async fn list_instances(
         &self,
         org: OrgId,
-        scope: EventScope,
+        scope: InstanceScope<'_>,
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError> {
         let state = self.state();
         let inside = |calendar: &Calendar| match scope {
-            EventScope::Calendar(id) => calendar.id == id,
-            EventScope::Agent(agent) => calendar.agent == Some(agent),
+            InstanceScope::Calendars(ids) => ids.contains(&calendar.id),
+            InstanceScope::Agent(agent) => calendar.agent == Some(agent),
         };
         let found: Vec<Event> = state
             .visible_events(org)
