@@ -12,22 +12,25 @@ use crate::{Actor, App, Refusal, series_cache::KnownSeries};
 const AROUND: SignedDuration = SignedDuration::days(92);
 
 impl App {
-    /// The versions of series of a calendar, read in one statement. A changed occurrence has a version of its own, which
-    /// other changes of its series do not raise. Series that are not visible are left out.
+    /// The versions of series of several calendars, read in one statement. A changed occurrence has a version of its
+    /// own, which other changes of its series do not raise. Series that are not visible are left out.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`].
     pub async fn series_versions(
         &self,
         actor: &Actor,
-        calendar: &Calendar,
+        calendars: &[&Calendar],
         series: &[EventId],
     ) -> Result<BTreeMap<EventId, Version>, Refusal> {
-        actor.for_agent(calendar.agent)?;
+        for calendar in calendars {
+            actor.for_agent(calendar.agent)?;
+        }
         if series.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let found = self.parts.store.events_of(actor.org(), &[calendar.id], series).await?;
+        let calendars: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        let found = self.parts.store.events_of(actor.org(), &calendars, series).await?;
         Ok(found.into_iter().map(|event| (event.id, event.version)).collect())
     }
 

@@ -252,6 +252,35 @@ async fn cancelled_events_do_not_hide_others(#[case] database: Database) {
     }
 }
 
+/// A month of two calendars with so many cancelled occurrences that they cannot be read together.
+#[apply(on_both)]
+#[tokio::test]
+async fn only_calendars_with_too_many_events_are_named(#[case] database: Database) {
+    let it = Desk::new(database).await;
+    let second = json!({ "name": "Other", "timezone": "America/New_York" });
+    let second = it.api.post("/v1/calendars").json(second).await.expect(201).id();
+    let mut cancelled = event_body("Cancelled", "2027-02-01T08:00:00Z", "2027-02-01T09:00:00Z");
+    cancelled["status"] = json!("cancelled");
+    cancelled["recurrence_rule"] = json!("FREQ=DAILY");
+    let cancel = async |calendar: &str, series: usize| {
+        let body = json!({ "events": vec![cancelled.clone(); series] });
+        it.api.post(format!("/v1/calendars/{calendar}/events/batch")).json(body).await.expect(201);
+    };
+    cancel(&it.calendar, 40).await;
+    cancel(&second, 30).await;
+    it.event("Late", "2027-03-30T08:00:00Z", "2027-03-30T09:00:00Z").await;
+    let late = event_body("Last", "2027-03-31T08:00:00Z", "2027-03-31T09:00:00Z");
+    it.api.post(format!("/v1/calendars/{second}/events")).json(late).await.expect(201);
+    let mut pages = it.signed_in().await;
+    let month = format!("{}&cal={second}", it.view("month", ZONE));
+    let page = pages.open(&month).await.says(200, "<strong>Late</strong>").says(200, "<strong>Last</strong>");
+    assert!(!page.text.contains("has too many events"), "{}", page.text);
+    cancel(&it.calendar, 30).await;
+    let page = pages.open(&month).await.says(200, "Shared has too many events here");
+    let page = page.says(200, "<strong>Last</strong>");
+    assert!(!page.text.contains("Other has too many events"), "{}", page.text);
+}
+
 #[apply(on_both)]
 #[tokio::test]
 async fn what_connected_calendars_take_is_shown_without_titles(#[case] database: Database) {

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kalends_app::{Actor, App, Refusal};
 use kalends_calendars::{Calendar, Event, EventSource, EventStatus, ports::InstanceFilter};
 use kalends_kernel::{CalendarId, EventId, LIMIT_MAX, MetadataFilter, Page, Version};
-use kalends_time::{SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use kalends_web::{EVENTS_MAX, EventInView, EventKind, Viewed};
-use kalends_wire::Listing;
 
 /// The events that are kept while calendars are read: one more than are shown, to know whether there are more.
 const KEPT: usize = EVENTS_MAX + 1;
-/// The lists that are read of one calendar. Cancelled events are on them too.
+/// The lists that are read of the calendars together, and of one of them. Cancelled events are on them too.
 const LISTS_MAX: u32 = 10;
 
 /// The events of some calendars.
@@ -29,24 +28,15 @@ pub(super) struct Found {
 /// Reads what takes place on the calendars, the first [`EVENTS_MAX`] events by start.
 ///
 /// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
-/// and 42 days. The calendars are read one after the other, each in at most [`LISTS_MAX`] lists as long as those of the
-/// API, and a list with occurrences that were changed on their own twice. After each list, only what the calendar shows is
-/// kept, without descriptions and attendees, of at most [`KEPT`] events.
+/// and 42 days. The calendars are read together, in at most [`LISTS_MAX`] lists as long as those of the API, and a list
+/// with occurrences that were changed on their own twice. If they have too many events for that, they are read one
+/// after the other, each in as many lists. After each list, only what the calendar shows is kept, without descriptions
+/// and attendees, of at most [`KEPT`] events.
 ///
 /// # Errors
 /// Only a failure of the service.
 pub(super) async fn read(app: &App, caller: &Actor, viewed: &Viewed, chosen: &[&Calendar]) -> Result<Found, Refusal> {
-    let mut found = Found::default();
-    for calendar in chosen {
-        match found.add_events(app, caller, viewed, calendar).await {
-            Ok(true) => {}
-            // There are too many instances.
-            Ok(false) | Err(Refusal::Invalid(_)) => found.overfull.push(calendar.name.clone()),
-            // It was deleted a moment ago.
-            Err(Refusal::NotFound { .. }) => {}
-            Err(refusal) => return Err(refusal),
-        }
-    }
+    let mut found = Found::of(app, caller, viewed, chosen).await?;
     if let Some(window) = viewed.span(viewed.zone) {
         found.add_busy(app, caller, chosen, window).await?;
     }
@@ -55,33 +45,60 @@ pub(super) async fn read(app: &App, caller: &Actor, viewed: &Viewed, chosen: &[&
 }
 
 impl Found {
-    /// Reads the events of one calendar. Returns whether all of them were read, as far as they can be shown.
+    /// The events of the calendars.
+    async fn of(app: &App, caller: &Actor, viewed: &Viewed, chosen: &[&Calendar]) -> Result<Self, Refusal> {
+        let mut together = Self::default();
+        if chosen.len() > 1 && together.add_events(app, caller, viewed, chosen).await? {
+            return Ok(together);
+        }
+        // One after the other, which shows the calendars that have too many.
+        let mut found = Self::default();
+        for &calendar in chosen {
+            if !found.add_events(app, caller, viewed, &[calendar]).await? {
+                found.overfull.push(calendar.name.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads the events of some calendars together. Returns whether all of them were read, as far as they can be shown.
     async fn add_events(
         &mut self,
         app: &App,
         caller: &Actor,
         viewed: &Viewed,
-        calendar: &Calendar,
+        calendars: &[&Calendar],
     ) -> Result<bool, Refusal> {
-        let Some(window) = window(viewed, calendar.zone) else { return Ok(true) };
-        let (id, window) = (calendar.id.to_string(), self.before_the_last(window));
-        let all = || {
-            let metadata = MetadataFilter::default();
-            Listing::Instances(InstanceFilter { window, status: None, source: None, metadata })
-        };
+        match self.add_lists(app, caller, viewed, calendars).await {
+            // There are too many instances.
+            Err(Refusal::Invalid(_)) => Ok(false),
+            read => read,
+        }
+    }
+
+    async fn add_lists(
+        &mut self,
+        app: &App,
+        caller: &Actor,
+        viewed: &Viewed,
+        calendars: &[&Calendar],
+    ) -> Result<bool, Refusal> {
+        let Some(window) = window(viewed, calendars) else { return Ok(true) };
+        let window = self.before_the_last(window);
+        let all = || InstanceFilter { window, status: None, source: None, metadata: MetadataFilter::default() };
         let mut versions = BTreeMap::new();
         for list in 0..LISTS_MAX {
             let page = Page { limit: LIMIT_MAX, offset: list * LIMIT_MAX };
-            let mut listed = app.list_calendar_events(caller, &id, all(), page).await?;
+            let mut listed = app.list_events_of_calendars(caller, calendars, all(), page).await?;
             let series = series_of_changed(&listed.data, &versions);
             if !series.is_empty() {
                 // The versions are not newer than what is shown. An older one only has a change refused.
-                versions.extend(app.series_versions(caller, calendar, &series).await?);
-                listed = app.list_calendar_events(caller, &id, all(), page).await?;
+                versions.extend(app.series_versions(caller, calendars, &series).await?);
+                listed = app.list_events_of_calendars(caller, calendars, all(), page).await?;
             }
             let read = listed.data.last().map(|event| event.times.span.start());
             let is_end = u64::from(page.offset + page.limit) >= listed.total;
-            let live = listed.data.into_iter().filter_map(|event| in_view(event, calendar, &versions));
+            let live = listed.data.into_iter().filter_map(|event| in_view(event, calendars, &versions));
             self.keep(live.filter(|event| viewed.shows(event)));
             let is_full = self.last().is_some_and(|last| read.is_some_and(|read| read >= last));
             if is_end || is_full {
@@ -145,13 +162,12 @@ impl Found {
     }
 }
 
-/// The time in which events of a calendar may be shown. Events of whole days keep their dates, so it covers the days of
-/// the calendar's zone too.
-fn window(viewed: &Viewed, own: Zone) -> Option<Span> {
-    match (viewed.span(viewed.zone), viewed.span(own)) {
-        (Some(one), Some(other)) => Span::new(one.start().min(other.start()), one.end().max(other.end())).ok(),
-        (one, other) => one.or(other),
-    }
+/// The time in which events of the calendars may be shown. Events of whole days keep their dates, so it covers the days
+/// of the zones of the calendars too.
+fn window(viewed: &Viewed, calendars: &[&Calendar]) -> Option<Span> {
+    let zones = calendars.iter().map(|calendar| calendar.zone).chain([viewed.zone]);
+    let spans = zones.filter_map(|zone| viewed.span(zone));
+    spans.reduce(|one, other| Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap_or(one))
 }
 
 /// The series of the occurrences that were changed on their own, except for those with `known` versions. The others have
@@ -163,8 +179,10 @@ fn series_of_changed(events: &[Event], known: &BTreeMap<EventId, Version>) -> Ve
     series.into_iter().collect()
 }
 
-/// An event as the calendar shows it; `None` if it does not take place. `versions` are those of series.
-fn in_view(event: Event, calendar: &Calendar, versions: &BTreeMap<EventId, Version>) -> Option<EventInView> {
+/// An event of one of the calendars as the page shows it; `None` if it does not take place. `versions` are those of
+/// series.
+fn in_view(event: Event, calendars: &[&Calendar], versions: &BTreeMap<EventId, Version>) -> Option<EventInView> {
+    let calendar = calendars.iter().find(|calendar| calendar.id == event.calendar)?;
     let kind = kind(&event)?;
     let span = event.times.span;
     Some(EventInView {
