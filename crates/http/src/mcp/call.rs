@@ -157,7 +157,7 @@ pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
 }
 
 /// Builds the result of a tool of the set `core` that was refused with this error.
-pub(super) fn refused(error: Value) -> CallToolResult {
+pub(super) fn refused(error: &Value) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(json!({ "error": error }).to_string())])
 }
 

@@ -314,8 +314,8 @@ impl ServerHandler for Handler {
             let session = Session { handler: self, tools: &self.tools, parts, outer };
             return match core::call(tool, &session, arguments).await {
                 Ok(value) => Ok(call::short(&value, outer.view.is_structured()).into()),
-                Err(Failure::Argument(error)) => Ok(call::refused(core::argument_error(&error)).into()),
-                Err(Failure::Refused(error)) => Ok(call::refused(error).into()),
+                Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),
+                Err(Failure::Refused(error)) => Ok(call::refused(&error).into()),
                 Err(Failure::Lost(error)) => Err(error),
             };
         }

@@ -83,7 +83,7 @@ fn instant(value: &Value) -> Option<Timestamp> {
 }
 
 /// The error about an argument in the form of the API's errors.
-pub(super) fn argument_error(error: &FieldError) -> Value {
+pub(in super::super) fn argument_error(error: &FieldError) -> Value {
     json!({
         "type": "validation_error", "code": "invalid_value",
         "message": format!("{}: {}", error.param, error.message), "param": error.param,

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod compact;
+mod directory;
 mod events;
 mod identity;
 mod session;

@@ -1,0 +1,156 @@
+//! Agents and calendars by what models call them: an id or a name.
+
+use kalends_app::operations;
+use kalends_kernel::FieldError;
+use kalends_time::Zone;
+use serde_json::{Value, json};
+
+use super::{Failure, Session, arguments::nearest};
+
+/// The word by which an agent means itself.
+const ME: &str = "me";
+/// The entries of a list that are read at once.
+const PAGE: usize = 200;
+/// The most lists of agents that are read to find a name.
+const PAGES_MAX: usize = 10;
+
+/// An agent that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Agent {
+    pub id: String,
+    pub name: String,
+}
+
+/// A calendar of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnCalendar {
+    pub id: String,
+    pub name: String,
+    pub zone: Zone,
+}
+
+/// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say `me`,
+/// or its own name.
+///
+/// # Errors
+/// [`Failure::Argument`] for a name that no agent has, with the nearest three, and for one that several have, with their
+/// ids; [`Failure::Refused`] if the key may not read the names of other agents.
+pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<Vec<Agent>, Failure> {
+    let is_id = |text: &str| text.starts_with("agt_");
+    let mut known = Vec::new();
+    if let Some(own) = session.own_agent().map(|own| own.to_string()) {
+        if wanted.iter().any(|name| !is_id(name)) {
+            let agent = session.call(&operations::GET_AGENT, json!({ "id": own })).await?.body;
+            let agent = read(&agent);
+            known.push(Agent { id: own, name: ME.to_owned() });
+            known.push(agent);
+        }
+        let is_known = |name: &String| is_id(name) || known.iter().any(|agent| is_named(agent, name));
+        if !wanted.iter().all(is_known) {
+            known.extend(all(session).await?);
+        }
+    } else if wanted.iter().any(|name| !is_id(name)) {
+        known = all(session).await?;
+    }
+    let found = wanted.iter().map(|text| {
+        if is_id(text) {
+            return Ok(Agent { id: text.clone(), name: text.clone() });
+        }
+        named(&known, argument, text)
+    });
+    Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
+}
+
+/// Every agent of the organization, the oldest first.
+async fn all(session: &Session<'_>) -> Result<Vec<Agent>, Failure> {
+    let mut known = Vec::new();
+    for page in 0..PAGES_MAX {
+        let asked = json!({ "limit": PAGE, "offset": page * PAGE });
+        let listed = session.call(&operations::LIST_AGENTS, asked).await?.body;
+        let entries = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        known.extend(entries.iter().map(read));
+        if entries.len() < PAGE {
+            break;
+        }
+    }
+    Ok(known)
+}
+
+fn read(agent: &Value) -> Agent {
+    let text = |field: &str| agent[field].as_str().unwrap_or_default().to_owned();
+    Agent { id: text("id"), name: text("name") }
+}
+
+fn is_named(agent: &Agent, name: &str) -> bool {
+    agent.name.to_lowercase() == name.trim().to_lowercase()
+}
+
+/// The only known agent with that name.
+fn named(known: &[Agent], argument: &str, name: &str) -> Result<Agent, FieldError> {
+    let mut found: Vec<&Agent> = known.iter().filter(|agent| is_named(agent, name)).collect();
+    found.dedup_by_key(|agent| &agent.id);
+    match found.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => {
+            let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
+            Err(FieldError::new(argument, format!("has no agent named {name:?}; the nearest names are {nearest}")))
+        }
+        several => {
+            let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
+            Err(FieldError::new(
+                argument,
+                format!("names several agents by {name:?}; send one id of {}", ids.join(", ")),
+            ))
+        }
+    }
+}
+
+/// The only calendar of an agent.
+///
+/// # Errors
+/// [`Failure::Argument`] about `argument` if the agent has no calendar, or several: then the error lists them.
+pub(super) async fn only_calendar(
+    session: &Session<'_>,
+    argument: &str,
+    agent: &Agent,
+) -> Result<OwnCalendar, Failure> {
+    let asked = json!({ "agent_id": agent.id, "limit": PAGE });
+    let listed = session.call(&operations::LIST_AGENT_CALENDARS, asked).await?.body;
+    let mut calendars: Vec<OwnCalendar> = listed["data"].as_array().into_iter().flatten().map(calendar).collect();
+    if let [_] = calendars.as_slice() {
+        return Ok(calendars.swap_remove(0));
+    }
+    if calendars.is_empty() {
+        return Err(FieldError::new(argument, format!("{} has no calendar; create one first", agent.name)).into());
+    }
+    let listed: Vec<_> = calendars.iter().map(|calendar| format!("{} ({})", calendar.id, calendar.name)).collect();
+    let message = format!("{} has several calendars; send the id of one of them: {}", agent.name, listed.join(", "));
+    Err(FieldError::new(argument, message).into())
+}
+
+/// A calendar as the API shows it.
+pub(super) fn calendar(calendar: &Value) -> OwnCalendar {
+    let text = |field: &str| calendar[field].as_str().unwrap_or_default().to_owned();
+    OwnCalendar { id: text("id"), name: text("name"), zone: text("timezone").parse().unwrap_or(Zone::UTC) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::found("ada", Ok("agt_1"))]
+    #[case::twice("Bob", Err("agt_2, agt_3"))]
+    #[case::unknown("Adda", Err("Ada"))]
+    fn agents_are_found_by_their_names(#[case] name: &str, #[case] expected: Result<&str, &str>) {
+        let agent = |id: &str, name: &str| Agent { id: id.to_owned(), name: name.to_owned() };
+        let known = [agent("agt_1", "Ada"), agent("agt_2", "Bob"), agent("agt_3", "bob")];
+        match (named(&known, "participants", name), expected) {
+            (Ok(found), Ok(id)) => assert_eq!(found.id, id),
+            (Err(error), Err(says)) => assert!(error.message.contains(says), "{}", error.message),
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+    }
+}
