@@ -75,6 +75,7 @@ mod console;
 mod console_account;
 mod console_pages;
 mod context;
+mod core_tools;
 mod desk;
 mod entity_tags;
 mod envelope;
