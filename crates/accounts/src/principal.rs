@@ -41,8 +41,8 @@ impl Credential {
     }
 }
 
-/// The owner of a key or a session: everything that a request needs to know about its caller, so that it can be
-/// cached.
+/// The owner of a key or a session: everything that a request needs to know about its caller. That of a key can be
+/// cached; that of a session is read for each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The key or the session.
@@ -64,7 +64,7 @@ pub struct Principal {
     pub limits: Limits,
     /// The terms that the organization last accepted.
     pub accepted_terms: Option<String>,
-    /// What the session opens; `None` for a key.
+    /// What the session opens, from which the other fields are taken; `None` exactly if the credential is a key.
     pub signed_in: Option<Box<SignedIn>>,
 }
 

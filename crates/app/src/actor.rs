@@ -90,7 +90,7 @@ impl Actor {
     /// The signed-in user and the organization of the session, as they were when the request began.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] if the caller has a key. The access table admits no key to an operation of the console.
+    /// [`Refusal::NotSignedIn`] if the caller has a key. Pages and operations of the console need a session.
     pub fn signed_in(&self) -> Result<&SignedIn, Refusal> {
         self.principal.signed_in.as_deref().ok_or(Refusal::NotSignedIn)
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use kalends_accounts::{
     Account, Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName,
-    Organization, Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, User,
-    UserName, WrongCode, open_account,
+    Organization, Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, SignedIn,
+    User, UserName, WrongCode, open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
@@ -324,25 +324,14 @@ impl App {
         self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::into_refusal)
     }
 
-    /// The signed-in user and the organization of the session, without what only [`Self::me`] shows.
-    ///
-    /// # Errors
-    /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
-    pub(crate) async fn who(&self, actor: &Actor) -> Result<(User, Organization), Refusal> {
-        let (_, user) = human(actor)?;
-        let user = self.user(user).await?;
-        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
-        Ok((user, organization))
-    }
-
     /// The signed-in user and the organization of the session.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
+    /// [`Refusal::NotSignedIn`] for a key.
     pub async fn me(&self, actor: &Actor) -> Result<wire::Me, Refusal> {
-        let (user, organization) = self.who(actor).await?;
+        let SignedIn { user, organization, role, .. } = actor.signed_in()?;
         let second_factor = self.has_second_factor(user.id).await?;
-        Ok(wire::Me::new(&user, second_factor, &organization, role_of(actor)?))
+        Ok(wire::Me::new(user, second_factor, organization, *role))
     }
 
     /// Changes the caller's name.
@@ -351,11 +340,12 @@ impl App {
     /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
     pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answered<wire::Me>, Refusal> {
         retry_stale(|| async {
-            let (before, organization) = self.who(actor).await?;
-            let user = before.id;
+            let (_, user) = human(actor)?;
+            let before = self.user(user).await?;
+            let SignedIn { organization, role, .. } = actor.signed_in()?;
             let after = before.named(name.clone(), self.now());
             let second_factor = self.has_second_factor(user).await?;
-            let me = wire::Me::new(&after, second_factor, &organization, role_of(actor)?);
+            let me = wire::Me::new(&after, second_factor, organization, *role);
             let answer = Answered::shows(&actor.request, me, None);
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });

@@ -41,7 +41,8 @@ impl SqliteStore {
         let mut connection = self.readers().acquire().await.map_err(store_error)?;
         let mut snapshot = connection.begin().await.map_err(store_error)?;
         let outcome = read(&mut snapshot).await?;
-        // Nobody needs to wait for the end of a transaction that only read: the connection ends it before its next statement.
+        // Nobody needs to wait for the end of a transaction that only read. The connection's thread ends it at once, before
+        // any later statement.
         drop(snapshot);
         connection.keep();
         Ok(outcome)

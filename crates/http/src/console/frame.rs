@@ -31,7 +31,7 @@ const fn operation(place: Place) -> &'static Operation {
 /// The frame of a page for the caller.
 ///
 /// # Errors
-/// [`Refusal::NotSignedIn`] for a key, which no page admits.
+/// [`Refusal::NotSignedIn`] for a key. Pages need a session.
 pub(super) fn shell(caller: &Actor, place: Place) -> Result<Shell, Refusal> {
     let SignedIn { user, organization, .. } = caller.signed_in()?;
     Ok(Shell {

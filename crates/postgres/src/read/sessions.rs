@@ -39,7 +39,7 @@ impl Sessions for PostgresStore {
                  o.created_at AS "created_at!"
              FROM sessions s
                  JOIN users u ON u.id = s.user_id
-                 JOIN memberships m ON m.user_id = u.id AND (s.org_id IS NULL OR m.org_id = s.org_id)
+                 JOIN memberships m ON m.user_id = $2 AND (s.org_id IS NULL OR m.org_id = s.org_id)
                  JOIN organizations o ON o.id = m.org_id
              WHERE s.id = $1 AND s.user_id = $2
              ORDER BY m.since, m.org_id
