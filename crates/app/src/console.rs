@@ -477,11 +477,6 @@ impl App {
     }
 }
 
-/// The role of the caller in the organization of its session.
-fn role_of(actor: &Actor) -> Result<Role, Refusal> {
-    actor.principal.kind.role().ok_or(Refusal::NotSignedIn)
-}
-
 /// The caller's session and user. The access table lets no other caller reach the operations that use this.
 pub(crate) fn human(actor: &Actor) -> Result<(SessionId, UserId), Refusal> {
     actor.human().ok_or(Refusal::NotSignedIn)
