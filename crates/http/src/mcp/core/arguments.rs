@@ -84,18 +84,24 @@ impl Arguments {
         flag.map(Some).ok_or_else(|| FieldError::new(name, format!("must be true or false; got {value}")))
     }
 
-    /// An argument as a list of texts. A single text is a list of one, and a text that is a JSON array is that array.
-    ///
-    /// # Errors
-    /// If an entry is an array or an object.
-    pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>, FieldError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
+    /// The entries of an argument that is a list, as they were sent. A single value is a list of one, and a text that is a
+    /// JSON array is that array.
+    pub(super) fn entries(&self, name: &str) -> Option<Vec<Value>> {
+        let value = self.value(name)?;
         let parsed: Option<Vec<Value>> = match value {
             Value::Array(entries) => Some(entries.clone()),
             Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
             _ => None,
         };
-        let entries = parsed.unwrap_or_else(|| vec![value.clone()]);
+        Some(parsed.unwrap_or_else(|| vec![value.clone()]))
+    }
+
+    /// [`Self::entries`] as texts.
+    ///
+    /// # Errors
+    /// If an entry is an array or an object.
+    pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>, FieldError> {
+        let Some(entries) = self.entries(name) else { return Ok(None) };
         entries.iter().map(|entry| text_of(name, entry)).collect::<Result<_, _>>().map(Some)
     }
 

@@ -78,7 +78,8 @@ fn clock(at: CivilDateTime) -> String {
     format!("{hour:02}:{minute:02}")
 }
 
-fn instant(value: &Value) -> Option<Timestamp> {
+/// A time of an answer.
+pub(super) fn instant(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 

@@ -5,8 +5,12 @@
 mod arguments;
 mod compact;
 mod directory;
+mod event_arguments;
+mod event_changes;
 mod events;
 mod identity;
+mod new_event;
+mod one_event;
 mod session;
 
 use std::sync::Arc;
@@ -24,7 +28,14 @@ use serde_json::{Value, json};
 pub(super) use self::{arguments::Arguments, compact::argument_error, session::Session};
 
 /// The tools, in the order of the list.
-pub(super) const TOOLS: &[&dyn CoreTool] = &[&identity::Whoami, &events::ListEvents];
+pub(super) const TOOLS: &[&dyn CoreTool] = &[
+    &identity::Whoami,
+    &events::ListEvents,
+    &one_event::GetEvent,
+    &new_event::CreateEvent,
+    &event_changes::UpdateEvent,
+    &event_changes::CancelEvent,
+];
 
 /// What a tool is.
 pub(super) struct About {

@@ -1,0 +1,168 @@
+//! Creating an event.
+
+use async_trait::async_trait;
+use kalends_app::operations;
+use kalends_kernel::FieldError;
+use kalends_time::{CivilDate, Timestamp, Zone};
+use serde_json::{Value, json};
+
+use super::{
+    About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact,
+    directory::{self, Agent},
+    event_arguments::{Times, attendees, copy, has_local_times, reminders, rule},
+    one_event::{explained, written},
+};
+
+/// `create_event`
+pub(super) struct CreateEvent;
+
+#[async_trait]
+impl CoreTool for CreateEvent {
+    fn about(&self) -> About {
+        About {
+            name: "create_event",
+            title: "Create an event",
+            description: "Books an event or a series on a calendar. If the time is taken, it books nothing and returns what is \
+                there and the nearest free times. Nobody gets email unless send_invitations is true. Returns the event with \
+                event_id and version. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
+                \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",
+            effect: Effect::Adds,
+            operations: &[&operations::CREATE_EVENT],
+            required: &["title", "start"],
+            renamed: &[
+                ("cal_id", "calendar_id"),
+                ("id", "calendar_id"),
+                ("start_time", "start"),
+                ("end_time", "end"),
+                ("if_free", "allow_conflict"),
+            ],
+        }
+    }
+
+    fn properties(&self) -> Value {
+        json!({
+            "title": { "type": "string" },
+            "start": { "type": "string", "description": "A local time, or one with an offset. With all_day, a date." },
+            "end": { "type": "string", "description": "Exclusive. With all_day, the day after the last; one day if left out." },
+            "duration_minutes": { "type": "integer", "minimum": 1, "description": "Instead of end." },
+            "calendar_id": { "type": "string", "description": "An agent's key may leave it out if the agent has one calendar." },
+            "timezone": { "type": "string", "description": "IANA zone of local times. The calendar's if left out." },
+            "description": { "type": "string" },
+            "location": { "type": "string" },
+            "conference_url": { "type": "string", "description": "The https address of the call." },
+            "attendees": {
+                "type": "array", "items": { "anyOf": [{ "type": "string" }, { "type": "object" }] },
+                "description": "Email addresses, or objects with email, name, role (required, optional).",
+            },
+            "send_invitations": { "type": "boolean", "default": false, "description": "Whether to email the attendees." },
+            "recurrence_rule": { "type": "string", "description": "Makes a series, such as FREQ=WEEKLY;BYDAY=MO;COUNT=10." },
+            "recurrence_timezone": {
+                "type": "string", "description": "Zone whose clock the series follows. The calendar's if left out.",
+            },
+            "all_day": { "type": "boolean", "default": false },
+            "allow_conflict": { "type": "boolean", "default": false, "description": "Whether to book a time that is taken." },
+            "reminders": {
+                "type": "array", "items": { "type": "integer" },
+                "description": "Minutes before the start. The calendar's if left out.",
+            },
+            "metadata": { "type": "object", "description": "Your own data." },
+            "idempotency_key": { "type": "string", "description": "Send it again with a repeated call, which then books once." },
+        })
+    }
+
+    async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+        let all_day = arguments.flag("all_day")?.unwrap_or(false);
+        let allowed = arguments.flag("allow_conflict")?.unwrap_or(false);
+        let named = arguments.zone("timezone")?;
+        let repeats_in = arguments.zone("recurrence_timezone")?;
+        let rule = rule(arguments)?;
+        // An all-day series follows its calendar's zone by itself.
+        let follows_calendar = rule.is_some() && repeats_in.is_none() && !all_day;
+        let needs_zone = follows_calendar || (named.is_none() && !all_day && has_local_times(arguments)?);
+        let place = Place::of(session, arguments, needs_zone).await?;
+        let zone = named.or(place.zone);
+        let times = Times::of(arguments, zone, all_day, None)?;
+        let next_day = times.start.as_deref().filter(|_| all_day).and_then(day_after);
+        let end = times.end.or(next_day).ok_or_else(|| FieldError::new("end", "is required, or duration_minutes"))?;
+        let repeats_in = if follows_calendar { place.zone } else { repeats_in };
+        let mut asked = json!({
+            "cal_id": place.calendar,
+            "start_time": times.start,
+            "end_time": end,
+            "all_day": all_day,
+            "attendees": attendees(arguments)?,
+            "send_invitations": arguments.flag("send_invitations")?,
+            "recurrence_rule": rule,
+            "recurrence_timezone": repeats_in.map(Zone::name),
+            "if_free": !allowed,
+            "reminders": reminders(arguments)?,
+            "metadata": arguments.value("metadata"),
+            "idempotency_key": arguments.text("idempotency_key")?,
+        });
+        copy(arguments, &["title", "description", "location", "conference_url"], &mut asked)?;
+        let answer = session.call(&operations::CREATE_EVENT, asked).await;
+        let answer = answer.map_err(|failure| explained(failure, zone, allowed))?;
+        Ok(written(&answer, named, &past(&answer.body, session.now())))
+    }
+}
+
+/// The calendar of a new event.
+struct Place {
+    calendar: String,
+    /// Its zone, if it was read.
+    zone: Option<Zone>,
+}
+
+impl Place {
+    /// The calendar of the arguments, or else the only one of the caller's own agent.
+    async fn of(session: &Session<'_>, arguments: &Arguments, needs_zone: bool) -> Result<Self, Failure> {
+        if let Some(calendar) = arguments.text("calendar_id")? {
+            let mut zone = None;
+            if needs_zone {
+                let read = session.call(&operations::GET_CALENDAR, json!({ "id": calendar })).await?.body;
+                zone = Some(directory::calendar(&read).zone);
+            }
+            return Ok(Self { calendar, zone });
+        }
+        let Some(own) = session.own_agent() else {
+            return Err(FieldError::new("calendar_id", "is required; whoami returns the ids").into());
+        };
+        let agent = Agent { id: own.to_string(), name: "your agent".to_owned() };
+        let only = directory::only_calendar(session, "calendar_id", &agent).await?;
+        Ok(Self { calendar: only.id, zone: Some(only.zone) })
+    }
+}
+
+/// The day after a date.
+fn day_after(date: &str) -> Option<String> {
+    let date: CivilDate = date.parse().ok()?;
+    Some(CivilDate::from_days(date.as_days() + 1).to_string())
+}
+
+/// A sentence if the event began before `now`. An all-day event must have ended.
+fn past(event: &Value, now: Timestamp) -> Vec<String> {
+    let (field, what) = if event["allDay"] == true { ("endTime", "end") } else { ("startTime", "start") };
+    let is_past = compact::instant(&event[field]).is_some_and(|at| at < now);
+    is_past.then(|| format!("Its {what} is in the past; it is now {now}.")).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_ends_on_the_next() {
+        assert_eq!(day_after("2026-12-31").as_deref(), Some("2027-01-01"));
+        assert_eq!(day_after("2026-12-31T10:00:00Z"), None);
+    }
+
+    #[test]
+    fn what_is_past_is_noted() {
+        let event = |all_day| json!({ "allDay": all_day, "startTime": "2026-03-05T00:00:00Z", "endTime": "2026-03-06T00:00:00Z" });
+        let at = |now: &str| now.parse().unwrap();
+        assert_eq!(past(&event(false), at("2026-03-05T09:00:00Z")).len(), 1);
+        assert_eq!(past(&event(true), at("2026-03-05T09:00:00Z")).len(), 0);
+        assert_eq!(past(&event(true), at("2026-03-06T09:00:00Z")).len(), 1);
+        assert_eq!(past(&event(false), at("2026-03-04T09:00:00Z")).len(), 0);
+    }
+}
