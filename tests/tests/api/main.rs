@@ -76,6 +76,7 @@ mod console_account;
 mod console_pages;
 mod context;
 mod core_tools;
+mod core_tools_events;
 mod desk;
 mod entity_tags;
 mod envelope;
