@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Account, Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName,
-    Organization, Password, PasswordHash, Principal, Role, SecondStep, Session, SessionEnd, SignUpError, SignedIn,
-    User, UserName, WrongCode, open_account,
+    Account, Action, AddressStanding, Change, Email, FactorUse, Founding, Membership, NewAccount, OrgName, Password,
+    PasswordHash, Principal, SecondStep, Session, SessionEnd, SignUpError, SignedIn, User, UserName, WrongCode,
+    open_account,
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;

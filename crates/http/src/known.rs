@@ -2,7 +2,7 @@
 
 use std::{
     net::IpAddr,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use http::StatusCode;
@@ -33,7 +33,7 @@ pub(crate) struct Known(Arc<Noted>);
 
 struct Noted {
     span: Span,
-    tool: OnceLock<ToolCall>,
+    tool: Mutex<Option<ToolCall>>,
     operation: OnceLock<&'static Operation>,
     requester: OnceLock<Requester>,
 }
@@ -57,7 +57,7 @@ impl Requester {
 
 impl Known {
     pub(crate) fn new(span: Span) -> Self {
-        let (tool, operation, requester) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (tool, operation, requester) = (Mutex::default(), OnceLock::new(), OnceLock::new());
         Self(Arc::new(Noted { span, tool, operation, requester }))
     }
 
@@ -97,14 +97,17 @@ impl Known {
         self.0.span.clone()
     }
 
-    /// Notes the tool that was called. Only the first call counts.
+    /// Notes the operation that a tool called. Of several, the first that failed counts, or else the last.
     pub(crate) fn note_tool(&self, call: ToolCall) {
-        let _ = self.0.tool.set(call);
+        let mut noted = self.0.tool.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.is_none_or(|earlier| earlier.status.is_success()) {
+            *noted = Some(call);
+        }
     }
 
     /// The tool that was called, once it is noted.
     pub(crate) fn tool(&self) -> Option<ToolCall> {
-        self.0.tool.get().copied()
+        *self.0.tool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

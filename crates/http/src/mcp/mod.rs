@@ -14,7 +14,7 @@ mod tools;
 mod toolset;
 mod untrusted;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicU32};
 
 use axum::{
     Router,
@@ -256,7 +256,8 @@ impl Handler {
         }
     }
 
-    /// Notes the answer of an operation for the request log and for the outer answer.
+    /// Notes the answer of an operation for the request log and for the outer answer. Of several, a success decides
+    /// whether the message counts as a call, and the last one has the headers.
     fn note_answer(&self, operation: &'static Operation, answered: &Answered, parts: &Parts, outer: &Outer) {
         if let Some(known) = parts.extensions.get::<Known>() {
             let request =
@@ -264,11 +265,14 @@ impl Handler {
             known.note_tool(ToolCall { operation, status: answered.status, request });
         }
         let mut inner_answer = outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
-        inner_answer.status = Some(answered.status);
+        if !inner_answer.status.is_some_and(|status| status.is_success()) {
+            inner_answer.status = Some(answered.status);
+        }
         inner_answer.writes |= operation.writes();
         for name in COPIED_HEADERS {
-            if let Some(value) = answered.headers.get(&name) {
-                inner_answer.headers.insert(name, value.clone());
+            match answered.headers.get(&name) {
+                Some(value) => drop(inner_answer.headers.insert(name, value.clone())),
+                None => drop(inner_answer.headers.remove(&name)),
             }
         }
     }
@@ -311,7 +315,7 @@ impl ServerHandler for Handler {
         let kind = outer.caller.principal.kind;
         let arguments = params.arguments.unwrap_or_default();
         if let Some(tool) = core::find(&params.name, kind) {
-            let session = Session { handler: self, tools: &self.tools, parts, outer };
+            let session = Session { handler: self, tools: &self.tools, parts, outer, calls: AtomicU32::new(0) };
             return match core::call(tool, &session, arguments).await {
                 Ok(value) => Ok(call::short(&value, outer.view.is_structured()).into()),
                 Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),

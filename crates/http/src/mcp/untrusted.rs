@@ -54,7 +54,7 @@ fn look(value: &Value, at: &mut String, found: &mut Vec<String>) {
 /// The parts of one object that third parties wrote. The object can be an event, a guest's booking, a subscription,
 /// or the report about a feed or file.
 fn foreign(object: &Value) -> Vec<&'static str> {
-    let imported = ["/title", "/description", "/metadata"];
+    let imported = ["/title", "/description", "/location", "/conferenceUrl", "/attendees", "/metadata"];
     let booked = ["/title", "/metadata/booking/name", "/metadata/booking/notes", "/metadata/booking/email"];
     let of_guest = ["/event/title", "/name", "/email", "/notes"];
     let all: &[&str] = if object[MARK] == true {

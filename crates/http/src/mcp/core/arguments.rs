@@ -2,12 +2,16 @@
 //! one, and times may be local.
 
 use kalends_kernel::FieldError;
-use kalends_time::{CivilDateTime, CivilTime, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 use rmcp::model::JsonObject;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// How many names an error suggests.
 const SUGGESTED: usize = 3;
+/// Names of more characters are compared with no others: that takes time.
+const NAME_MAX: usize = 100;
+/// How many characters of an argument an error repeats.
+const REPEATED: usize = 100;
 
 /// The arguments of a tool.
 #[derive(Debug)]
@@ -16,17 +20,21 @@ pub(in super::super) struct Arguments {
 }
 
 impl Arguments {
-    /// The arguments of a tool with these properties. An argument that is null counts as missing.
+    /// The arguments of a tool with these properties. An argument that is null or an empty text counts as missing.
     ///
     /// # Errors
     /// If an argument has an unknown name, or a required one is missing.
     pub(super) fn of(mut given: JsonObject, properties: &Value, required: &[&str]) -> Result<Self, FieldError> {
-        given.retain(|_, value| !value.is_null());
+        given.retain(|_, value| !value.is_null() && *value != "");
         let known: Vec<&str> = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
-            let nearest = nearest(unknown, known.iter().copied()).join(", ");
-            let message = format!("is not an argument of this tool; send {nearest} instead, or leave it out");
-            return Err(FieldError::new(unknown.clone(), message));
+            let message = match nearest(unknown, known.iter().copied()).split_last() {
+                None if known.is_empty() => "is unknown: this tool takes no arguments".to_owned(),
+                None => format!("is unknown; the arguments are {}", known.join(", ")),
+                Some((only, [])) => format!("is unknown; did you mean {only}?"),
+                Some((last, others)) => format!("is unknown; did you mean {} or {last}?", others.join(", ")),
+            };
+            return Err(FieldError::new(beginning(unknown), message));
         }
         if let Some(missing) = required.iter().find(|name| !given.contains_key(**name)) {
             return Err(FieldError::new(*missing, "is required"));
@@ -62,11 +70,13 @@ impl Arguments {
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>, FieldError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let number = match value {
-            Value::Number(number) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
+            Value::Number(number) => whole(number),
             Value::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        number.map(Some).ok_or_else(|| FieldError::new(name, format!("must be a whole number such as 30; got {value}")))
+        number.map(Some).ok_or_else(|| {
+            FieldError::new(name, format!("must be a whole number such as 30; got {}", beginning(&value.to_string())))
+        })
     }
 
     /// An argument as yes or no.
@@ -81,7 +91,9 @@ impl Arguments {
             Value::String(text) if text == "false" => Some(false),
             _ => None,
         };
-        flag.map(Some).ok_or_else(|| FieldError::new(name, format!("must be true or false; got {value}")))
+        flag.map(Some).ok_or_else(|| {
+            FieldError::new(name, format!("must be true or false; got {}", beginning(&value.to_string())))
+        })
     }
 
     /// The entries of an argument that is a list, as they were sent. A single value is a list of one, and a text that is a
@@ -112,36 +124,78 @@ impl Arguments {
     pub(super) fn zone(&self, name: &str) -> Result<Option<Zone>, FieldError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let zone = text.parse().map_err(|_| {
-            let nearest = nearest(&text, Zone::all().map(Zone::name)).join(", ");
-            FieldError::new(name, format!("must be an IANA time zone; the nearest names to {text:?} are {nearest}"))
+            let nearest = nearest(&text, Zone::all().map(Zone::name));
+            let message = if nearest.is_empty() {
+                "must be an IANA time zone such as Europe/Berlin".to_owned()
+            } else {
+                format!("must be an IANA time zone; the nearest names to {text:?} are {}", nearest.join(", "))
+            };
+            FieldError::new(name, message)
         });
         zone.map(Some)
     }
 
     /// The instant of an argument: RFC 3339 with an offset, or a local time such as `2026-03-05T14:00`, or a date, which
-    /// means its midnight. Local times are in `zone`.
+    /// means its first moment. Local times are in `zone`.
     ///
     /// # Errors
     /// If it is none of them, if it is local and there is no zone, or if the clocks of the zone skip it.
     pub(super) fn instant(&self, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
+        self.moment(name, zone, 0)
+    }
+
+    /// [`Self::instant`] of the end of a time. A date includes its day.
+    ///
+    /// # Errors
+    /// As [`Self::instant`].
+    pub(super) fn end(&self, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
+        self.moment(name, zone, 1)
+    }
+
+    /// The instant of an argument. A date means the first moment of the day that is `days` later.
+    fn moment(&self, name: &str, zone: Option<Zone>, days: i64) -> Result<Option<Timestamp>, FieldError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let text = text.trim();
         if let Ok(instant) = text.parse() {
             return Ok(Some(instant));
         }
-        let Some(local) = local_time(text) else {
+        let date = text.parse::<CivilDate>().ok();
+        let Some(local) = date.map(|date| date.plus_days(days).midnight()).or_else(|| local_time(text)) else {
             let message = format!(
-                "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {text:?}"
+                "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {:?}",
+                beginning(text)
             );
             return Err(FieldError::new(name, message));
         };
         let Some(zone) = zone else {
             return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
         };
-        let instant = zone.to_timestamp(local).ok_or_else(|| {
-            FieldError::new(name, format!("does not exist: the clocks of {zone} skip {text}; send another time"))
-        });
-        instant.map(Some)
+        let instant =
+            zone.to_timestamp(local).ok_or_else(|| FieldError::new(name, "must be in the years 1 to 9999"))?;
+        // A date means the first moment that exists.
+        if date.is_none() && zone.to_civil(instant) != local {
+            let message = format!("does not exist: the clocks of {} skip {text}; send another time", zone.name());
+            return Err(FieldError::new(name, message));
+        }
+        Ok(Some(instant))
+    }
+}
+
+/// A number of JSON without a fraction, which may be written with one, such as `30.0`.
+fn whole(number: &Number) -> Option<u32> {
+    let exact = number.as_u64().and_then(|number| u32::try_from(number).ok());
+    exact.or_else(|| {
+        let text = number.to_string();
+        let (whole, fraction) = text.split_once('.')?;
+        whole.parse().ok().filter(|_| fraction.bytes().all(|digit| digit == b'0'))
+    })
+}
+
+/// The beginning of a text, for an error.
+pub(super) fn beginning(text: &str) -> String {
+    match text.char_indices().nth(REPEATED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -153,20 +207,26 @@ fn text_of(name: &str, value: &Value) -> Result<String, FieldError> {
     }
 }
 
-/// A date with a time of day, `2026-03-05T14:00` with seconds or without them, or a date alone.
+/// A date with a time of day, `2026-03-05T14:00`, with seconds and a fraction of them or without them.
 fn local_time(text: &str) -> Option<CivilDateTime> {
-    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));
-    let mut parts = time.split(':').map(|part| part.parse::<u32>().ok().filter(|_| part.len() == 2));
+    let (date, time) = text.split_once(['T', ' '])?;
+    let time = time.split_once('.').map_or(time, |(time, _)| time);
+    let number =
+        |part: &str| part.parse().ok().filter(|_| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut parts = time.split(':').map(number);
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
     if parts.next().is_some() {
         return None;
     }
-    let date: kalends_time::CivilDate = date.parse().ok()?;
+    let date: CivilDate = date.parse().ok()?;
     Some(date.at(CivilTime::new(hour, minute, second)?))
 }
 
-/// The names that are spelled most like the text, the nearest first.
+/// The names that are spelled most like the text, the nearest first; none for a long text.
 pub(super) fn nearest<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    if text.chars().nth(NAME_MAX).is_some() {
+        return Vec::new();
+    }
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let text = plain(text);
     let mut names: Vec<(usize, &str)> =
@@ -213,6 +273,8 @@ mod tests {
     #[case::seconds("2026-03-05 14:00:30", "Europe/Berlin", Some("2026-03-05T13:00:30Z"))]
     #[case::date("2026-03-05", "Europe/Berlin", Some("2026-03-04T23:00:00Z"))]
     #[case::local_without_a_zone("2026-03-05T14:00", "", None)]
+    #[case::fraction("2026-03-05T14:00:00.000", "Europe/Berlin", Some("2026-03-05T13:00:00Z"))]
+    #[case::sign("2026-03-05T+5:00", "Europe/Berlin", None)]
     #[case::skipped("2026-03-29T02:30", "Europe/Berlin", None)]
     #[case::text("tomorrow", "Europe/Berlin", None)]
     fn times_have_an_offset_or_a_zone(#[case] start: &str, #[case] zone: &str, #[case] expected: Option<&str>) {
@@ -229,8 +291,25 @@ mod tests {
     }
 
     #[test]
+    fn a_date_at_the_end_includes_its_day() {
+        let arguments = arguments(&json!({ "start": "2026-03-05" })).unwrap();
+        let berlin = "Europe/Berlin".parse().ok();
+        assert_eq!(arguments.end("start", berlin).unwrap().unwrap().to_string(), "2026-03-05T23:00:00Z");
+    }
+
+    #[test]
+    fn long_arguments_are_compared_with_nothing() {
+        let long = "x".repeat(1_000_000);
+        let error = arguments(&json!({ "start": "x", "timezone": long })).unwrap().zone("timezone").unwrap_err();
+        assert!(error.message.len() < 200, "{}", error.message);
+        let error = arguments(&json!({ "start": "x", long: 1 })).unwrap_err();
+        assert!(error.message.len() + error.param.len() < 400, "{}", error.message);
+    }
+
+    #[test]
     fn numbers_may_be_text() {
         let number = |sent: Value| arguments(&json!({ "start": "x", "count": sent })).unwrap().number("count").ok();
-        assert_eq!((number(json!(3)), number(json!("3")), number(json!(-1))), (Some(Some(3)), Some(Some(3)), None));
+        assert_eq!([json!(3), json!("3"), json!(3.0)].map(number), [Some(Some(3)); 3]);
+        assert_eq!([json!(-1), json!(2.5), json!([])].map(number), [None; 3]);
     }
 }

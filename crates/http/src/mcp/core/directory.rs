@@ -5,14 +5,19 @@ use kalends_kernel::FieldError;
 use kalends_time::Zone;
 use serde_json::{Value, json};
 
-use super::{Failure, Session, arguments::nearest};
+use super::{
+    Failure, Session,
+    arguments::{beginning, nearest},
+};
 
 /// The word by which an agent means itself.
 const ME: &str = "me";
 /// The entries of a list that are read at once.
 const PAGE: usize = 200;
 /// The most lists of agents that are read to find a name.
-const PAGES_MAX: usize = 10;
+const PAGES_MAX: usize = 5;
+/// The status of an agent that no longer takes part in anything.
+const GONE: &str = "decommissioned";
 
 /// An agent that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +39,7 @@ pub(super) struct OwnCalendar {
 ///
 /// # Errors
 /// [`Failure::Argument`] for a name that no agent has, with the nearest three, and for one that several have, with their
-/// ids; [`Failure::Refused`] if the key may not read the names of other agents.
+/// ids. A key of an agent cannot read the names of others.
 pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<Vec<Agent>, Failure> {
     let is_id = |text: &str| text.starts_with("agt_");
     let mut known = Vec::new();
@@ -45,9 +50,11 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
             known.push(Agent { id: own, name: ME.to_owned() });
             known.push(agent);
         }
-        let is_known = |name: &String| is_id(name) || known.iter().any(|agent| is_named(agent, name));
-        if !wanted.iter().all(is_known) {
-            known.extend(all(session).await?);
+        let is_known = |name: &&String| is_id(name) || known.iter().any(|agent| is_named(agent, name));
+        if let Some(unknown) = wanted.iter().find(|name| !is_known(name)) {
+            let message =
+                format!("names {:?}, which this key cannot look up; send the agent's id (agt_...)", beginning(unknown));
+            return Err(FieldError::new(argument, message).into());
         }
     } else if wanted.iter().any(|name| !is_id(name)) {
         known = all(session).await?;
@@ -61,14 +68,14 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
     Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
 }
 
-/// Every agent of the organization, the oldest first.
+/// The organization's agents that still take part in something, the oldest first, as far as they are searched.
 async fn all(session: &Session<'_>) -> Result<Vec<Agent>, Failure> {
     let mut known = Vec::new();
     for page in 0..PAGES_MAX {
         let asked = json!({ "limit": PAGE, "offset": page * PAGE });
         let listed = session.call(&operations::LIST_AGENTS, asked).await?.body;
         let entries = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        known.extend(entries.iter().map(read));
+        known.extend(entries.iter().filter(|agent| agent["status"] != GONE).map(read));
         if entries.len() < PAGE {
             break;
         }
@@ -93,13 +100,16 @@ fn named(known: &[Agent], argument: &str, name: &str) -> Result<Agent, FieldErro
         [only] => Ok((*only).clone()),
         [] => {
             let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
-            Err(FieldError::new(argument, format!("has no agent named {name:?}; the nearest names are {nearest}")))
+            Err(FieldError::new(
+                argument,
+                format!("has no agent named {:?}; the nearest names are {nearest}", beginning(name)),
+            ))
         }
         several => {
             let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
             Err(FieldError::new(
                 argument,
-                format!("names several agents by {name:?}; send one id of {}", ids.join(", ")),
+                format!("names several agents by {:?}; send one id of {}", beginning(name), ids.join(", ")),
             ))
         }
     }

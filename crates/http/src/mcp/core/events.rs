@@ -39,7 +39,7 @@ impl CoreTool for ListEvents {
             "calendar_id": { "type": "string", "description": "The calendar." },
             "agent_id": { "type": "string", "description": "Instead of calendar_id: all calendars of this agent." },
             "start": { "type": "string", "description": "A date, a local time, or a time with an offset. Today if left out." },
-            "end": { "type": "string", "description": "At most 366 days after start. 7 days after it if left out." },
+            "end": { "type": "string", "description": "At most 366 days after start; a date includes its day. 7 days after start if left out." },
             "timezone": { "type": "string", "description": "IANA zone of local times, also in the result. The calendar's if left out." },
             "limit": { "type": "integer", "minimum": 1, "maximum": 200, "default": LISTED },
         })
@@ -55,11 +55,12 @@ impl CoreTool for ListEvents {
             Some(start) => start,
             None => midnight(session.now(), zone),
         };
-        let end = arguments.instant("end", Some(zone))?.unwrap_or(start + SignedDuration::days(DAYS));
+        let end = arguments.end("end", Some(zone))?.unwrap_or(start + SignedDuration::days(DAYS));
         let mut asked = json!({
             "start_after": start.to_string(),
             "start_before": end.to_string(),
             "expand": true,
+            "local": false,
             "limit": arguments.number("limit")?.unwrap_or(LISTED),
         });
         let listed = match &place {
@@ -108,12 +109,12 @@ impl Place {
     async fn zone(&self, session: &Session<'_>) -> Result<Zone, Failure> {
         let zone = match self {
             Self::Calendar(id) => {
-                session.call(&operations::GET_CALENDAR, json!({ "id": id })).await?.body["timezone"].take()
+                session.call(&operations::GET_CALENDAR, json!({ "id": id })).await?.body["timezone"].clone()
             }
             Self::Agent(id) => {
                 let first = json!({ "agent_id": id, "limit": 1 });
-                let mut listed = session.call(&operations::LIST_AGENT_CALENDARS, first).await?.body;
-                listed["data"][0]["timezone"].take()
+                let listed = session.call(&operations::LIST_AGENT_CALENDARS, first).await?.body;
+                listed["data"][0]["timezone"].clone()
             }
         };
         Ok(zone.as_str().and_then(|zone| zone.parse().ok()).unwrap_or(Zone::UTC))

@@ -58,8 +58,9 @@ impl CoreTool for Whoami {
 
 /// Adds the entries of a list, and how many others there are.
 fn add(found: &mut Value, name: &str, listed: &Value, show: impl Fn(&Value) -> Value) {
-    let entries: Vec<Value> = listed["data"].as_array().into_iter().flatten().map(show).collect();
-    let others = listed["total"].as_u64().unwrap_or_default().saturating_sub(entries.len() as u64);
+    let data = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let others = listed["total"].as_u64().unwrap_or_default().saturating_sub(data.len() as u64);
+    let entries: Vec<Value> = data.iter().filter(|entry| entry["status"] != "decommissioned").map(show).collect();
     if others > 0 {
         found[format!("other_{name}")] = others.into();
     }

@@ -1,6 +1,5 @@
 //! The toolset `core`: few tools, written for models. A tool of this set calls operations of the API, one or several,
-//! through the same stack as HTTP. It derives access, limits, audit and errors from them, and has no rules of its own: it
-//! reads what models write, fills in what they leave out, and shortens the answers.
+//! through the same stack as HTTP. They decide access, limits, audit and errors. A tool has no rules of its own: it reads what models write, fills in what they leave out, and shortens the answers.
 
 mod arguments;
 mod compact;
@@ -136,15 +135,51 @@ pub(super) async fn call(tool: &dyn CoreTool, session: &Session<'_>, given: Json
 impl Failure {
     /// The same failure, with the tool's names of parameters.
     fn naming(self, renamed: &[(&str, &str)]) -> Self {
-        let Self::Refused(mut error) = self else { return self };
-        if let Some(param) = error["param"].as_str() {
-            // A parameter may be inside another one, such as `slots[2].end_time`.
-            let end = param.find(['.', '[']).unwrap_or(param.len());
-            let (first, rest) = param.split_at(end);
-            if let Some((_, own)) = renamed.iter().find(|(name, _)| *name == first) {
-                error["param"] = format!("{own}{rest}").into();
+        match self {
+            Self::Argument(FieldError { param, message, .. }) => {
+                Self::Argument(FieldError::new(named(&param, renamed), named(&message, renamed)))
             }
+            Self::Refused(mut error) => {
+                for field in ["param", "message"] {
+                    if let Some(text) = error[field].as_str() {
+                        error[field] = named(text, renamed).into();
+                    }
+                }
+                Self::Refused(error)
+            }
+            lost @ Self::Lost(_) => lost,
         }
-        Self::Refused(error)
+    }
+}
+
+/// A text in which each name of a parameter is replaced by the tool's.
+fn named(text: &str, renamed: &[(&str, &str)]) -> String {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let mut named = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|char| !is_part(char)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        named.push_str(renamed.iter().find(|(name, _)| *name == word).map_or(word, |(_, own)| own));
+        let next = after.find(is_part).unwrap_or(after.len());
+        named.push_str(&after[..next]);
+        rest = &after[next..];
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_the_names_of_the_tool() {
+        let renamed = [("start_before", "end"), ("cal_id", "calendar_id")];
+        assert_eq!(
+            named("start_before: must be after start_before2, not cal_id", &renamed),
+            "end: must be after start_before2, not calendar_id"
+        );
+        assert_eq!(named("slots[2].start_before", &renamed), "slots[2].end");
+        assert_eq!(named("é…", &renamed), "é…");
     }
 }

@@ -1,5 +1,7 @@
 //! The calls of operations by a tool of the set.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use http::{StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use kalends_accounts::{Principal, Reach};
@@ -7,7 +9,7 @@ use kalends_app::operations::Operation;
 use kalends_kernel::AgentId;
 use kalends_time::Timestamp;
 use rmcp::ErrorData;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Failure;
 use crate::{
@@ -15,12 +17,17 @@ use crate::{
     mcp::{Handler, Outer, call, tools::Tools},
 };
 
+/// The most operations that one call of a tool can call.
+const CALLS_MAX: u32 = 40;
+
 /// One call of a tool: its caller, and the way to the operations.
 pub(in super::super) struct Session<'a> {
     pub(in super::super) handler: &'a Handler,
     pub(in super::super) tools: &'a Tools,
     pub(in super::super) parts: &'a Parts,
     pub(in super::super) outer: &'a Outer,
+    /// How many operations were called.
+    pub(in super::super) calls: AtomicU32,
 }
 
 /// The success of an operation.
@@ -39,6 +46,9 @@ impl Session<'_> {
     /// # Errors
     /// [`Failure::Refused`] with the error of the operation.
     pub(super) async fn call(&self, operation: &'static Operation, arguments: Value) -> Result<Answer, Failure> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
+            return Err(lost("the tool needs too many operations at once; ask for less"));
+        }
         let bound = self.tools.of_operation(operation).ok_or_else(|| lost("the operation is not a tool"))?;
         let Value::Object(mut arguments) = arguments else { return Err(lost("the arguments are not an object")) };
         arguments.retain(|_, value| !value.is_null());
@@ -83,13 +93,10 @@ impl Session<'_> {
     }
 }
 
-/// The `error` of an answer, without what a model cannot use.
+/// The `error` of an answer.
 fn refused(status: StatusCode, mut body: Value) -> Failure {
-    let mut error = body["error"].take();
-    if !error.is_object() {
-        error = serde_json::json!({ "type": "internal_error", "message": status.to_string() });
-    }
-    Failure::Refused(error)
+    let error = body.get_mut("error").map(Value::take).filter(Value::is_object);
+    Failure::Refused(error.unwrap_or_else(|| json!({ "type": "internal_error", "message": status.to_string() })))
 }
 
 fn lost(why: &'static str) -> Failure {
