@@ -61,6 +61,23 @@ pub(super) fn slot(slot: &Value, zone: Zone) -> Value {
     }
 }
 
+/// Adds to an error about a taken time when its spans are in the zone: what blocks it, and the nearest free times.
+pub(super) fn conflict(error: &mut Value, zone: Zone) {
+    for list in ["conflicts", "nearest_free"] {
+        for span in error.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            *span = with_when(span.take(), zone);
+        }
+    }
+}
+
+/// A span with `start` and `end`, and when it is in the zone.
+pub(super) fn with_when(mut span: Value, zone: Zone) -> Value {
+    if let (Some(start), Some(end)) = (instant(&span["start"]), instant(&span["end"])) {
+        span["when"] = when(start, end, zone).into();
+    }
+    span
+}
+
 /// When a span is in a zone.
 pub(super) fn when(start: Timestamp, end: Timestamp, zone: Zone) -> String {
     let (from, to) = (zone.to_civil(start), zone.to_civil(end));
@@ -125,6 +142,18 @@ mod tests {
         });
         assert_eq!(event(&full, None), short);
         assert_eq!(event(&full, Some(Zone::UTC))["when"], "Thu 2026-03-05 11:00-12:00 UTC");
+    }
+
+    #[test]
+    fn a_conflict_shows_local_times() {
+        let span = json!({ "kind": "event", "start": "2026-03-05T09:00:00Z", "end": "2026-03-05T10:00:00Z" });
+        let mut error = json!({ "code": "slot_taken", "conflicts": [span], "nearest_free": [] });
+        conflict(&mut error, "Europe/Berlin".parse().unwrap());
+        assert_eq!(error["conflicts"][0]["when"], "Thu 2026-03-05 10:00-11:00 Europe/Berlin");
+        assert_eq!((&error["conflicts"][0]["kind"], &error["nearest_free"]), (&json!("event"), &json!([])));
+        let mut other = json!({ "code": "not_found" });
+        conflict(&mut other, Zone::UTC);
+        assert_eq!(other, json!({ "code": "not_found" }));
     }
 
     #[test]

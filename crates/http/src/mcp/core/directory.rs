@@ -1,14 +1,21 @@
 //! Agents and calendars by what models call them: an id or a name.
 
+use std::collections::BTreeSet;
+
 use kalends_app::operations;
 use kalends_kernel::FieldError;
 use kalends_time::Zone;
 use serde_json::{Value, json};
 
 use super::{
-    Failure, Session,
+    Arguments, Failure, Session,
     arguments::{beginning, nearest},
 };
+
+/// The argument that names agents.
+const PARTICIPANTS: &str = "participants";
+/// The argument that names calendars.
+pub(super) const CALENDARS: &str = "calendar_ids";
 
 /// The word by which an agent means itself.
 const ME: &str = "me";
@@ -32,6 +39,57 @@ pub(super) struct OwnCalendar {
     pub id: String,
     pub name: String,
     pub zone: Zone,
+}
+
+/// Whose time a call is about. It names at least one agent or calendar, and none of them twice.
+#[derive(Debug)]
+pub(super) struct Whose {
+    pub agents: Vec<Agent>,
+    pub calendars: Vec<String>,
+}
+
+impl Whose {
+    /// The agents of `participants` and the calendars of `calendar_ids`: at most `most` in each of them. Without both,
+    /// the agent of the key.
+    ///
+    /// # Errors
+    /// As [`agents`], and [`Failure::Argument`] if there is nobody, or too many.
+    pub(super) async fn of(session: &Session<'_>, arguments: &Arguments, most: usize) -> Result<Self, Failure> {
+        let named = arguments.list(PARTICIPANTS)?.unwrap_or_default();
+        let mut calendars = arguments.list(CALENDARS)?.unwrap_or_default();
+        for (argument, list) in [(PARTICIPANTS, &named), (CALENDARS, &calendars)] {
+            if list.len() > most {
+                let message = format!("must name at most {most}, got {}", list.len());
+                return Err(FieldError::new(argument, message).into());
+            }
+        }
+        let mut agents = match session.own_agent() {
+            _ if !named.is_empty() => agents(session, PARTICIPANTS, &named).await?,
+            _ if !calendars.is_empty() => Vec::new(),
+            Some(own) => vec![Agent { id: own.to_string(), name: ME.to_owned() }],
+            None => {
+                let message = "is required; whoami returns the ids and names of the agents";
+                return Err(FieldError::new(PARTICIPANTS, message).into());
+            }
+        };
+        let mut seen = BTreeSet::new();
+        agents.retain(|agent| seen.insert(agent.id.clone()));
+        calendars.retain(|id| seen.insert(id.clone()));
+        Ok(Self { agents, calendars })
+    }
+
+    /// The zone of the argument `timezone`, or else that of the first calendar, or of the first agent's.
+    ///
+    /// # Errors
+    /// [`Failure::Argument`] if there is no such zone; [`Failure::Refused`] if the calendar cannot be read.
+    pub(super) async fn zone(&self, session: &Session<'_>, arguments: &Arguments) -> Result<Zone, Failure> {
+        match (arguments.zone("timezone")?, self.calendars.first(), self.agents.first()) {
+            (Some(zone), _, _) => Ok(zone),
+            (None, Some(calendar), _) => zone_of_calendar(session, calendar).await,
+            (None, None, Some(agent)) => zone_of_agent(session, &agent.id).await,
+            (None, None, None) => Ok(Zone::UTC),
+        }
+    }
 }
 
 /// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say `me`,
@@ -136,6 +194,25 @@ pub(super) async fn only_calendar(
     let listed: Vec<_> = calendars.iter().map(|calendar| format!("{} ({})", calendar.id, calendar.name)).collect();
     let message = format!("{} has several calendars; send the id of one of them: {}", agent.name, listed.join(", "));
     Err(FieldError::new(argument, message).into())
+}
+
+/// The zone of a calendar.
+///
+/// # Errors
+/// [`Failure::Refused`] if the caller cannot read it.
+pub(super) async fn zone_of_calendar(session: &Session<'_>, id: &str) -> Result<Zone, Failure> {
+    let found = session.call(&operations::GET_CALENDAR, json!({ "id": id })).await?.body;
+    Ok(calendar(&found).zone)
+}
+
+/// The zone of an agent's first calendar, or UTC if it has none.
+///
+/// # Errors
+/// [`Failure::Refused`] if the caller cannot read its calendars.
+pub(super) async fn zone_of_agent(session: &Session<'_>, id: &str) -> Result<Zone, Failure> {
+    let first = json!({ "agent_id": id, "limit": 1 });
+    let listed = session.call(&operations::LIST_AGENT_CALENDARS, first).await?.body;
+    Ok(calendar(&listed["data"][0]).zone)
 }
 
 /// A calendar as the API shows it.

@@ -6,7 +6,7 @@ use kalends_kernel::FieldError;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
-use super::{About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact};
+use super::{About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact, directory};
 
 /// How far a list reaches if no end is given.
 const DAYS: i64 = 7;
@@ -107,17 +107,10 @@ impl Place {
 
     /// The zone of the calendar, or of the agent's first one.
     async fn zone(&self, session: &Session<'_>) -> Result<Zone, Failure> {
-        let zone = match self {
-            Self::Calendar(id) => {
-                session.call(&operations::GET_CALENDAR, json!({ "id": id })).await?.body["timezone"].clone()
-            }
-            Self::Agent(id) => {
-                let first = json!({ "agent_id": id, "limit": 1 });
-                let listed = session.call(&operations::LIST_AGENT_CALENDARS, first).await?.body;
-                listed["data"][0]["timezone"].clone()
-            }
-        };
-        Ok(zone.as_str().and_then(|zone| zone.parse().ok()).unwrap_or(Zone::UTC))
+        match self {
+            Self::Calendar(id) => directory::zone_of_calendar(session, id).await,
+            Self::Agent(id) => directory::zone_of_agent(session, id).await,
+        }
     }
 }
 

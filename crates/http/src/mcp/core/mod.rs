@@ -7,10 +7,12 @@ mod directory;
 mod event_arguments;
 mod event_changes;
 mod events;
+mod holds;
 mod identity;
 mod new_event;
 mod one_event;
 mod session;
+mod times;
 
 use std::sync::Arc;
 
@@ -29,11 +31,16 @@ pub(super) use self::{arguments::Arguments, compact::argument_error, session::Se
 /// The tools, in the order of the list.
 pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &identity::Whoami,
+    &times::FindTimes,
     &events::ListEvents,
     &one_event::GetEvent,
     &new_event::CreateEvent,
     &event_changes::UpdateEvent,
     &event_changes::CancelEvent,
+    &times::ExplainTime,
+    &holds::HoldTime,
+    &holds::ConfirmHold,
+    &holds::ReleaseHold,
 ];
 
 /// What a tool is.

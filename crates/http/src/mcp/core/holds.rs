@@ -1,0 +1,310 @@
+//! Holding a time while somebody decides.
+
+use async_trait::async_trait;
+use kalends_app::operations::{self, Operation};
+use kalends_calendars::HOLD_SET_MAX;
+use kalends_kernel::FieldError;
+use kalends_time::{SignedDuration, Timestamp, Zone};
+use serde_json::{Value, json};
+
+use super::{
+    About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact,
+    directory::{self, CALENDARS, Whose},
+    times,
+};
+
+/// How long a hold lasts unless the call says otherwise, in minutes.
+const LASTS: u32 = 10;
+/// The argument that names a hold or a set, and the other names that models use for it.
+const IDS: [&str; 3] = ["hold_id", "hold_set_id", "event_id"];
+/// How the identifiers of hold sets begin.
+const OF_A_SET: &str = "hst_";
+/// The code of the error about an idempotency key that an earlier, different request had.
+const MISMATCH: &str = "idempotency_mismatch";
+
+/// `hold_time`
+pub(super) struct HoldTime;
+
+#[async_trait]
+impl CoreTool for HoldTime {
+    fn about(&self) -> About {
+        About {
+            name: "hold_time",
+            title: "Hold a time",
+            description: "Keeps a free time on the calendar of each participant while somebody decides: on all of them or on \
+                none. It ends by itself. If something blocks the time, the error lists what, and the nearest free times. \
+                Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
+                [\"Ada\", \"Bob\"], \"start\": \"2026-03-05T14:00\", \"duration_minutes\": 30, \"timezone\": \
+                \"Europe/Berlin\"}",
+            effect: Effect::Adds,
+            operations: &[&operations::CREATE_EVENT, &operations::CREATE_HOLD_SET],
+            required: &["title", "start"],
+            renamed: &[
+                ("cal_id", CALENDARS),
+                ("start_time", "start"),
+                ("end_time", "end"),
+                ("hold_expires_at", "expires_in_minutes"),
+            ],
+        }
+    }
+
+    fn properties(&self) -> Value {
+        json!({
+            "title": { "type": "string" },
+            "start": { "type": "string", "description": "A local time, or one with an offset. Not in the past." },
+            "duration_minutes": { "type": "integer", "minimum": 1, "description": "Or send end." },
+            "end": { "type": "string" },
+            "participants": {
+                "type": "array", "items": { "type": "string" }, "maxItems": HOLD_SET_MAX,
+                "description": "Ids or names of agents with one calendar. An agent's key means itself if left out.",
+            },
+            "calendar_ids": {
+                "type": "array", "items": { "type": "string" }, "maxItems": HOLD_SET_MAX,
+                "description": "Calendars, instead of participants or besides them.",
+            },
+            "expires_in_minutes": { "type": "integer", "minimum": 1, "maximum": 15, "default": LASTS },
+            "timezone": { "type": "string", "description": "IANA zone of local times. The calendar's if left out." },
+            "idempotency_key": { "type": "string", "description": "Send the same one if you repeat the call." },
+        })
+    }
+
+    async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+        let title = arguments.needed("title")?;
+        let minutes = arguments.number("expires_in_minutes")?.unwrap_or(LASTS);
+        let idempotency_key = arguments.text("idempotency_key")?;
+        let (calendars, zone) = calendars(session, arguments).await?;
+        let (start, end) = times::span(arguments, zone)?;
+        let now = session.now();
+        if start < now {
+            return Err(FieldError::new("start", format!("has passed; now is {now}")).into());
+        }
+        let mut asked = json!({
+            "title": title,
+            "start_time": start.to_string(),
+            "end_time": end.to_string(),
+            "hold_expires_at": (now + SignedDuration::minutes(minutes.into())).to_string(),
+            "idempotency_key": idempotency_key,
+        });
+        let operation = if let [only] = calendars.as_slice() {
+            asked["cal_id"] = only.as_str().into();
+            asked["status"] = "hold".into();
+            &operations::CREATE_EVENT
+        } else {
+            asked["calendar_ids"] = calendars.as_slice().into();
+            &operations::CREATE_HOLD_SET
+        };
+        let mut refused = match session.call(operation, asked).await {
+            Ok(answer) => return Ok(placed(&answer.body, zone)),
+            Err(Failure::Refused(error)) => error,
+            Err(failure) => return Err(failure),
+        };
+        // A repeated call asks for a later expiry, so that the API takes it for a different request.
+        if refused["code"] == MISMATCH
+            && let Some(earlier) = earlier(session, &calendars, &title, (start, end)).await?
+        {
+            return Ok(placed(&earlier, zone));
+        }
+        compact::conflict(&mut refused, zone);
+        Err(Failure::Refused(refused))
+    }
+}
+
+/// The calendars to hold, and the zone of local times: that of the call, or of the first calendar.
+async fn calendars(session: &Session<'_>, arguments: &Arguments) -> Result<(Vec<String>, Zone), Failure> {
+    let mut whose = Whose::of(session, arguments, HOLD_SET_MAX).await?;
+    let mut zone = arguments.zone("timezone")?;
+    for agent in &whose.agents {
+        // If the agent has several, the error asks for one of them by this argument.
+        let own = directory::only_calendar(session, CALENDARS, agent).await?;
+        zone = zone.or(Some(own.zone));
+        if !whose.calendars.contains(&own.id) {
+            whose.calendars.push(own.id);
+        }
+    }
+    let zone = match zone {
+        Some(zone) => zone,
+        None => whose.zone(session, arguments).await?,
+    };
+    Ok((whose.calendars, zone))
+}
+
+/// The hold or the set that an earlier call with these arguments placed, as the API shows it.
+async fn earlier(
+    session: &Session<'_>,
+    calendars: &[String],
+    title: &str,
+    (start, end): (Timestamp, Timestamp),
+) -> Result<Option<Value>, Failure> {
+    let (start, end) = (start.to_string(), end.to_string());
+    let asked = json!({ "cal_id": calendars.first(), "start_after": start, "start_before": end, "status": "hold" });
+    let listed = session.call(&operations::LIST_EVENTS, asked).await?.body;
+    let is_same = |hold: &&Value| {
+        let is_of_a_set = hold["holdSetId"].is_string();
+        hold["title"] == title
+            && hold["startTime"] == start
+            && hold["endTime"] == end
+            && is_of_a_set == (calendars.len() > 1)
+    };
+    let Some(hold) = listed["data"].as_array().into_iter().flatten().find(is_same) else { return Ok(None) };
+    let Some(set) = hold["holdSetId"].as_str() else { return Ok(Some(hold.clone())) };
+    let set = session.call(&operations::GET_HOLD_SET, json!({ "id": set })).await?.body;
+    Ok(Some(set))
+}
+
+/// The holds of a set, or one hold.
+fn holds(answer: &Value) -> &[Value] {
+    answer["holds"].as_array().map_or(std::slice::from_ref(answer), Vec::as_slice)
+}
+
+/// The result for a hold or a set that was placed.
+fn placed(answer: &Value, zone: Zone) -> Value {
+    let id = if answer["holds"].is_array() { "hold_set_id" } else { "hold_id" };
+    let holds = holds(answer);
+    let shown: Vec<Value> = holds.iter().map(|hold| compact::event(hold, Some(zone))).collect();
+    json!({
+        id: answer["id"],
+        "holds": shown,
+        "expires_at": holds.first().map(|hold| &hold["holdExpiresAt"]),
+        "next": "Call confirm_hold or release_hold with this id before it expires.",
+    })
+}
+
+/// `confirm_hold`
+pub(super) struct ConfirmHold;
+
+#[async_trait]
+impl CoreTool for ConfirmHold {
+    fn about(&self) -> About {
+        About {
+            name: "confirm_hold",
+            title: "Confirm a hold",
+            description: "Makes a hold an event, or all holds of a set events. Returns them. An expired hold cannot be \
+                confirmed: call hold_time again. Example: {\"hold_id\": \"evt_...\"}",
+            effect: Effect::Adds,
+            operations: &[&operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET],
+            required: &[],
+            renamed: &[("id", "hold_id")],
+        }
+    }
+
+    fn properties(&self) -> Value {
+        id_properties()
+    }
+
+    async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+        end(session, arguments, &operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET).await
+    }
+}
+
+/// `release_hold`
+pub(super) struct ReleaseHold;
+
+#[async_trait]
+impl CoreTool for ReleaseHold {
+    fn about(&self) -> About {
+        About {
+            name: "release_hold",
+            title: "Release a hold",
+            description: "Gives up a hold, or all holds of a set, so that the time is free again. Returns the cancelled holds. \
+                Example: {\"hold_id\": \"evt_...\"}",
+            effect: Effect::Changes,
+            operations: &[&operations::RELEASE_HOLD, &operations::RELEASE_HOLD_SET],
+            required: &[],
+            renamed: &[("id", "hold_id")],
+        }
+    }
+
+    fn properties(&self) -> Value {
+        id_properties()
+    }
+
+    async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+        end(session, arguments, &operations::RELEASE_HOLD, &operations::RELEASE_HOLD_SET).await
+    }
+}
+
+fn id_properties() -> Value {
+    json!({
+        "hold_id": { "type": "string", "description": "The hold, evt_..., or the set, hst_..., that hold_time returned." },
+        "hold_set_id": { "type": "string", "description": "The same as hold_id." },
+        "event_id": { "type": "string", "description": "The same as hold_id." },
+    })
+}
+
+/// Ends a hold by the operation `of_one`, or a set by `of_set`.
+async fn end(
+    session: &Session<'_>,
+    arguments: &Arguments,
+    of_one: &'static Operation,
+    of_set: &'static Operation,
+) -> Outcome {
+    let id = id(arguments)?;
+    let operation = if id.starts_with(OF_A_SET) { of_set } else { of_one };
+    let answer = session.call(operation, json!({ "id": id })).await?;
+    Ok(ended(&answer.body))
+}
+
+fn id(arguments: &Arguments) -> Result<String, FieldError> {
+    for name in IDS {
+        if let Some(id) = arguments.text(name)? {
+            return Ok(id);
+        }
+    }
+    Err(FieldError::new("hold_id", "is required; hold_time returns it"))
+}
+
+/// What became of the holds. A set may have holds of both kinds, because each one can also be confirmed alone.
+fn ended(answer: &Value) -> Value {
+    let (cancelled, confirmed): (Vec<_>, Vec<_>) = holds(answer).iter().partition(|hold| hold["status"] == "cancelled");
+    let mut found = json!({});
+    for (name, holds) in [("confirmed", confirmed), ("cancelled", cancelled)] {
+        if !holds.is_empty() {
+            found[name] = holds.into_iter().map(|hold| compact::event(hold, None)).collect::<Vec<_>>().into();
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn hold(id: &str, status: &str) -> Value {
+        json!({
+            "id": id, "title": "Maybe", "startTime": "2026-03-05T09:00:00Z", "endTime": "2026-03-05T10:00:00Z",
+            "calendarId": "cal_1", "status": status, "holdExpiresAt": "2026-03-05T08:10:00Z",
+        })
+    }
+
+    #[test]
+    fn a_result_names_the_hold_or_the_set() {
+        let one = placed(&hold("evt_1", "hold"), Zone::UTC);
+        assert_eq!((&one["hold_id"], &one["holds"][0]["event_id"]), (&json!("evt_1"), &json!("evt_1")));
+        assert_eq!(one["expires_at"], "2026-03-05T08:10:00Z");
+        let set = placed(&json!({ "id": "hst_1", "holds": [hold("evt_1", "hold"), hold("evt_2", "hold")] }), Zone::UTC);
+        assert_eq!((&set["hold_set_id"], set.get("hold_id")), (&json!("hst_1"), None));
+        assert_eq!(set["holds"].as_array().unwrap().len(), 2);
+        assert_eq!(set["expires_at"], "2026-03-05T08:10:00Z");
+    }
+
+    #[test]
+    fn ended_holds_are_sorted_by_what_became_of_them() {
+        let one = ended(&hold("evt_1", "confirmed"));
+        assert_eq!((&one["confirmed"][0]["event_id"], one.get("cancelled")), (&json!("evt_1"), None));
+        let set = ended(&json!({ "id": "hst_1", "holds": [hold("evt_1", "confirmed"), hold("evt_2", "cancelled")] }));
+        assert_eq!(set["confirmed"][0]["event_id"], "evt_1");
+        assert_eq!(set["cancelled"][0]["event_id"], "evt_2");
+    }
+
+    #[rstest]
+    #[case(json!({ "hold_id": "evt_1" }), Some("evt_1"))]
+    #[case(json!({ "hold_set_id": "hst_1" }), Some("hst_1"))]
+    #[case(json!({ "event_id": "evt_1" }), Some("evt_1"))]
+    #[case(json!({}), None)]
+    fn a_hold_is_named_in_three_ways(#[case] given: Value, #[case] expected: Option<&str>) {
+        let arguments = Arguments::of(given.as_object().unwrap().clone(), &id_properties(), &[]).unwrap();
+        assert_eq!(id(&arguments).ok().as_deref(), expected);
+    }
+}
