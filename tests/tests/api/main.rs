@@ -77,6 +77,7 @@ mod console_pages;
 mod context;
 mod core_tools;
 mod core_tools_events;
+mod core_tools_times;
 mod desk;
 mod entity_tags;
 mod envelope;
