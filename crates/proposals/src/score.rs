@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use kalends_kernel::SlotId;
 use kalends_time::Timestamp;
 
-use crate::{Proposal, ProposalError, ResponseKind, Slot, Weight};
+use crate::{Proposal, ProposalError, Response, ResponseKind, Slot, Weight};
 
 /// The score of a slot, in millionths: its weight, plus 1.0 for each acceptance and 0.3 for each counter-proposal that
 /// selects it. It is an integer, so that the order of addition makes no difference. [`Proposal::score`] has an example.
@@ -23,6 +23,18 @@ impl Score {
             ResponseKind::Counter => Self::COUNTER,
             ResponseKind::Decline => 0,
         }
+    }
+
+    /// The score of a slot with that weight, which responses of these kinds select.
+    ///
+    /// ```
+    /// use kalends_proposals::{ResponseKind, Score, Weight};
+    ///
+    /// let selecting = [ResponseKind::Accept, ResponseKind::Counter];
+    /// assert_eq!(Score::new(Weight::ONE, selecting.into_iter()).millionths(), 2_300_000);
+    /// ```
+    pub fn new(weight: Weight, selecting: impl Iterator<Item = ResponseKind>) -> Self {
+        Self(u64::from(weight.millionths()) + selecting.map(Self::of).sum::<u64>())
     }
 
     /// The score in millionths.
@@ -81,7 +93,7 @@ impl Proposal {
     /// ```
     pub fn score(&self, slot: &Slot) -> Score {
         let selecting = self.responses().iter().filter(|response| response.selected() == Some(slot.id));
-        Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind())).sum::<u64>())
+        Score::new(slot.weight, selecting.map(Response::kind))
     }
 
     /// The result of resolving the proposal at `now`. Only slots that start after `now`, and that at least
