@@ -141,7 +141,7 @@ impl Arguments {
     /// # Errors
     /// If it is none of them, if it is local and there is no zone, or if the clocks of the zone skip it.
     pub(super) fn instant(&self, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
-        self.moment(name, zone, 0)
+        self.text(name)?.map(|text| instant(name, &text, zone)).transpose()
     }
 
     /// [`Self::instant`] of the end of a time. A date includes its day.
@@ -149,36 +149,42 @@ impl Arguments {
     /// # Errors
     /// As [`Self::instant`].
     pub(super) fn end(&self, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
-        self.moment(name, zone, 1)
+        self.text(name)?.map(|text| moment(name, &text, zone, 1)).transpose()
     }
+}
 
-    /// The instant of an argument. A date means the first moment of the day that is `days` later.
-    fn moment(&self, name: &str, zone: Option<Zone>, days: i64) -> Result<Option<Timestamp>, FieldError> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        let text = text.trim();
-        if let Ok(instant) = text.parse() {
-            return Ok(Some(instant));
-        }
-        let date = text.parse::<CivilDate>().ok();
-        let Some(local) = date.map(|date| date.plus_days(days).midnight()).or_else(|| local_time(text)) else {
-            let message = format!(
-                "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {:?}",
-                beginning(text)
-            );
-            return Err(FieldError::new(name, message));
-        };
-        let Some(zone) = zone else {
-            return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
-        };
-        let instant =
-            zone.to_timestamp(local).ok_or_else(|| FieldError::new(name, "must be in the years 1 to 9999"))?;
-        // A date means the first moment that exists.
-        if date.is_none() && zone.to_civil(instant) != local {
-            let message = format!("does not exist: the clocks of {} skip {text}; send another time", zone.name());
-            return Err(FieldError::new(name, message));
-        }
-        Ok(Some(instant))
+/// The instant of a text in the argument `name`, as [`Arguments::instant`] reads it.
+///
+/// # Errors
+/// Those of [`Arguments::instant`].
+pub(super) fn instant(name: &str, text: &str, zone: Option<Zone>) -> Result<Timestamp, FieldError> {
+    moment(name, text, zone, 0)
+}
+
+/// [`instant`]. A date means the first moment of the day that is `days` later.
+fn moment(name: &str, text: &str, zone: Option<Zone>, days: i64) -> Result<Timestamp, FieldError> {
+    let text = text.trim();
+    if let Ok(instant) = text.parse() {
+        return Ok(instant);
     }
+    let date = text.parse::<CivilDate>().ok();
+    let Some(local) = date.map(|date| date.plus_days(days).midnight()).or_else(|| local_time(text)) else {
+        let message = format!(
+            "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {:?}",
+            beginning(text)
+        );
+        return Err(FieldError::new(name, message));
+    };
+    let Some(zone) = zone else {
+        return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
+    };
+    let instant = zone.to_timestamp(local).ok_or_else(|| FieldError::new(name, "must be in the years 1 to 9999"))?;
+    // A date means the first moment that exists.
+    if date.is_none() && zone.to_civil(instant) != local {
+        let message = format!("does not exist: the clocks of {} skip {text}; send another time", zone.name());
+        return Err(FieldError::new(name, message));
+    }
+    Ok(instant)
 }
 
 /// A number of JSON without a fraction, which may be written with one, such as `30.0`.
@@ -197,6 +203,30 @@ pub(super) fn beginning(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// The instant of a text: RFC 3339 with an offset, or a local time such as `2026-03-05T14:00`, or a date, which means its
+/// midnight. Local times are in `zone`. `name` is the argument of the error.
+///
+/// # Errors
+/// If it is none of them, if it is local and there is no zone, or if the clocks of the zone skip it.
+pub(super) fn instant(name: &str, text: &str, zone: Option<Zone>) -> Result<Timestamp, FieldError> {
+    let text = text.trim();
+    if let Ok(instant) = text.parse() {
+        return Ok(instant);
+    }
+    let Some(local) = local_time(text) else {
+        let message = format!(
+            "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {text:?}"
+        );
+        return Err(FieldError::new(name, message));
+    };
+    let Some(zone) = zone else {
+        return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
+    };
+    zone.to_timestamp(local).ok_or_else(|| {
+        FieldError::new(name, format!("does not exist: the clocks of {zone} skip {text}; send another time"))
+    })
 }
 
 fn text_of(name: &str, value: &Value) -> Result<String, FieldError> {

@@ -55,9 +55,14 @@ pub(super) fn times(start: Timestamp, end: Timestamp, zone: Zone) -> Map<String,
 
 /// [`times`] of a slot or a busy time, which has `start` and `end`.
 pub(super) fn slot(slot: &Value, zone: Zone) -> Value {
-    match (instant(&slot["start"]), instant(&slot["end"])) {
-        (Some(start), Some(end)) => Value::Object(times(start, end, zone)),
-        _ => slot.clone(),
+    Value::Object(span(&slot["start"], &slot["end"], zone))
+}
+
+/// [`times`] of a start and an end in an answer.
+pub(super) fn span(start: &Value, end: &Value, zone: Zone) -> Map<String, Value> {
+    match (instant(start), instant(end)) {
+        (Some(start), Some(end)) => times(start, end, zone),
+        _ => Map::from_iter([("start".to_owned(), start.clone()), ("end".to_owned(), end.clone())]),
     }
 }
 
@@ -95,7 +100,7 @@ fn clock(at: CivilDateTime) -> String {
     format!("{hour:02}:{minute:02}")
 }
 
-/// A time of an answer.
+/// A time in an answer.
 pub(super) fn instant(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }

@@ -126,6 +126,15 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
     Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
 }
 
+/// [`agents`] with one id or name.
+///
+/// # Errors
+/// Those of [`agents`].
+pub(super) async fn agent(session: &Session<'_>, argument: &str, wanted: String) -> Result<Agent, Failure> {
+    let found = agents(session, argument, &[wanted]).await?.pop();
+    found.ok_or_else(|| FieldError::new(argument, "is required").into())
+}
+
 /// The organization's agents that still take part in something, the oldest first, as far as they are searched.
 async fn all(session: &Session<'_>) -> Result<Vec<Agent>, Failure> {
     let mut known = Vec::new();

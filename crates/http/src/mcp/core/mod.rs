@@ -1,7 +1,9 @@
 //! The toolset `core`: few tools, written for models. A tool of this set calls operations of the API, one or several,
-//! through the same stack as HTTP. They decide access, limits, audit and errors. A tool has no rules of its own: it reads what models write, fills in what they leave out, and shortens the answers.
+//! through the same stack as HTTP. They decide access, limits, audit and errors. A tool has no rules of its
+//! own: it reads what models write, fills in what they leave out, and shortens the answers.
 
 mod arguments;
+mod booking;
 mod compact;
 mod directory;
 mod event_arguments;
@@ -11,6 +13,7 @@ mod holds;
 mod identity;
 mod new_event;
 mod one_event;
+mod proposals;
 mod session;
 mod times;
 
@@ -41,6 +44,11 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &holds::HoldTime,
     &holds::ConfirmHold,
     &holds::ReleaseHold,
+    &proposals::CreateProposal,
+    &proposals::RespondToProposal,
+    &proposals::GetProposal,
+    &booking::ListBookingSlots,
+    &booking::BookSlot,
 ];
 
 /// What a tool is.
@@ -159,20 +167,36 @@ impl Failure {
     }
 }
 
-/// A text in which each name of a parameter is replaced by the tool's.
+/// A text with the tool's names of parameters: of the one with which a clause of it begins, and of all whose names are no
+/// words.
 fn named(text: &str, renamed: &[(&str, &str)]) -> String {
-    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let mut named = String::with_capacity(text.len());
+    let clauses = text.split("; ").map(|clause| {
+        let end = clause.find(|char| !is_part(char)).unwrap_or(clause.len());
+        let (first, rest) = clause.split_at(end);
+        let begins = rest.is_empty() || rest.starts_with(['.', '[', ':']);
+        let own = renamed.iter().find(|(name, _)| begins && *name == first).map_or(first, |(_, own)| own);
+        let other = renamed.iter().filter(|(name, _)| name.contains('_'));
+        format!("{own}{}", other.fold(rest.to_owned(), |rest, (name, own)| replaced(&rest, name, own)))
+    });
+    clauses.collect::<Vec<_>>().join("; ")
+}
+
+/// A text in which another name stands for each `name` that is not part of a longer one.
+fn replaced(text: &str, name: &str, own: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.find(|char| !is_part(char)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end);
-        named.push_str(renamed.iter().find(|(name, _)| *name == word).map_or(word, |(_, own)| own));
-        let next = after.find(is_part).unwrap_or(after.len());
-        named.push_str(&after[..next]);
-        rest = &after[next..];
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        replaced.push_str(before);
+        replaced.push_str(if is_whole { own } else { name });
+        rest = after;
     }
-    named
+    replaced + rest
+}
+
+fn is_part(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_'
 }
 
 #[cfg(test)]
@@ -181,12 +205,14 @@ mod tests {
 
     #[test]
     fn errors_have_the_names_of_the_tool() {
-        let renamed = [("start_before", "end"), ("cal_id", "calendar_id")];
-        assert_eq!(
-            named("start_before: must be after start_before2, not cal_id", &renamed),
-            "end: must be after start_before2, not calendar_id"
-        );
-        assert_eq!(named("slots[2].start_before", &renamed), "slots[2].end");
-        assert_eq!(named("é…", &renamed), "é…");
+        let renamed = [("start_before", "end"), ("cal_id", "calendar_id"), ("id", "event_id"), ("slots", "times")];
+        for (text, expected) in [
+            ("start_before: must be after start_before2, not cal_id", "end: must be after start_before2, not calendar_id"),
+            ("slots[2].start_before", "times[2].end"),
+            ("slots[2].end: must be later; id: no such id", "times[2].end: must be later; event_id: no such id"),
+            ("é…", "é…"),
+        ] {
+            assert_eq!(named(text, &renamed), expected);
+        }
     }
 }

@@ -87,6 +87,11 @@ impl Session<'_> {
         self.principal().org.to_string()
     }
 
+    /// The address of the service, without a slash at the end.
+    pub(super) fn base_url(&self) -> &str {
+        &self.handler.app.settings().base_url
+    }
+
     /// The current time.
     pub(super) fn now(&self) -> Timestamp {
         self.handler.app.now()
