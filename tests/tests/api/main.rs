@@ -78,6 +78,7 @@ mod context;
 mod core_tools;
 mod core_tools_events;
 mod core_tools_times;
+mod core_tools_proposals;
 mod desk;
 mod entity_tags;
 mod envelope;
