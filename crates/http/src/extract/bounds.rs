@@ -9,7 +9,7 @@ use crate::{
 /// Counts the values of JSON text as it arrives, in pieces of any size.
 ///
 /// It does not check whether the text is JSON. If it is, the result is what a parser would count.
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     depth: usize,
     values: usize,
     /// Whether the next value is the first in its array or object, or in the text.
@@ -27,7 +27,7 @@ impl Bounds {
     ///
     /// # Errors
     /// The errors of [`Bounds::add`].
-    pub(super) fn check(text: &[u8]) -> Result<(), ApiError> {
+    pub(crate) fn check(text: &[u8]) -> Result<(), ApiError> {
         Self::new().add(text)
     }
 

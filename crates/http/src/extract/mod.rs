@@ -18,6 +18,7 @@ pub(crate) use body::{
     AlreadyRead, File, JsonBody, NoBody, OptionalBody, Sender, max_of as body_max_of, read as read_body, read_up_to,
     read_whole,
 };
+pub(crate) use bounds::Bounds;
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use from_provider::FromProvider;
 pub(crate) use if_match::Precondition;

@@ -151,7 +151,7 @@ pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
     }
     content.push(ContentBlock::text(value.to_string()));
     let mut result = CallToolResult::success(content);
-    result.structured_content = Some(value.clone()).filter(|value| is_structured && value.is_object());
+    result.structured_content = (is_structured && value.is_object()).then(|| value.clone());
     result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
     result
 }
@@ -162,9 +162,19 @@ pub(super) fn refused(error: &Value) -> CallToolResult {
 }
 
 /// Whether the answer is a calendar (RFC 5545).
-fn is_calendar(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media_type.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/calendar"))
+pub(super) fn is_calendar(headers: &HeaderMap) -> bool {
+    media_type(headers).eq_ignore_ascii_case("text/calendar")
+}
+
+/// Whether the answer is text, and not JSON.
+pub(super) fn is_text(headers: &HeaderMap) -> bool {
+    media_type(headers).get(.."text/".len()).is_some_and(|kind| kind.eq_ignore_ascii_case("text/"))
+}
+
+/// The media type of an answer, without parameters.
+fn media_type(headers: &HeaderMap) -> &str {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim()
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ const NAMED_MAX: usize = 50;
 /// The pointer to the whole answer.
 pub(super) const WHOLE: &str = "";
 
-/// The field by which a shortened object says that other people wrote its text.
+/// The field by which a shortened object says that other people wrote its text. Beside the field `text`, it is about the
+/// whole object.
 pub(super) const MARK: &str = "untrusted";
 
 /// The parts of one object that third parties wrote, without its inner objects.
@@ -57,7 +58,10 @@ fn foreign(object: &Value) -> Vec<&'static str> {
     let imported = ["/title", "/description", "/location", "/conferenceUrl", "/attendees", "/metadata"];
     let booked = ["/title", "/metadata/booking/name", "/metadata/booking/notes", "/metadata/booking/email"];
     let of_guest = ["/event/title", "/name", "/email", "/notes"];
-    let all: &[&str] = if object[MARK] == true {
+    let all: &[&str] = if object[MARK] == true && object["text"].is_string() {
+        // A text does not show who wrote which part of it.
+        &[WHOLE]
+    } else if object[MARK] == true {
         &["/title", "/description", "/location", "/name", "/notes", "/message"]
     } else if object["source"] == "external_ical" {
         &imported
@@ -109,6 +113,14 @@ mod tests {
         assert_eq!(places(&json!(many)), [WHOLE]);
         assert!(warning(&[WHOLE.to_owned()]).starts_with("Other people may have written parts of this."));
         assert!(warning(&["/title".to_owned(), "/notes".to_owned()]).contains("the text at /title, /notes."));
+    }
+
+    #[test]
+    fn a_marked_text_is_untrusted_as_a_whole() {
+        let calendar = json!({ "text": "BEGIN:VCALENDAR", "untrusted": true });
+        assert_eq!(places(&calendar), [WHOLE]);
+        assert_eq!(places(&json!({ "files": [calendar] })), ["/files/0"]);
+        assert_eq!(places(&json!({ "text": "Terms" })), Vec::<String>::new());
     }
 
     #[test]

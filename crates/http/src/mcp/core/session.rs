@@ -1,20 +1,27 @@
 //! The calls of operations by a tool of the set.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{
+    PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 
-use http::{StatusCode, header, request::Parts};
+use http::{HeaderMap, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
-use kalends_accounts::{Principal, Reach};
+use kalends_accounts::{Principal, Reach, reach::CallerKind};
 use kalends_app::operations::Operation;
 use kalends_kernel::AgentId;
 use kalends_time::Timestamp;
-use rmcp::ErrorData;
+use rmcp::{ErrorData, model::JsonObject};
 use serde_json::{Value, json};
 
 use super::Failure;
 use crate::{
     budget::{Reserved, Room},
-    mcp::{Handler, Outer, call, tools::Tools},
+    mcp::{
+        Handler, Outer, call,
+        tools::{Bound, Tools},
+        untrusted::MARK,
+    },
 };
 
 /// The most operations that one call of a tool can call.
@@ -32,12 +39,12 @@ pub(in super::super) struct Session<'a> {
 
 /// The success of an operation.
 pub(super) struct Answer {
-    /// The body; null if there is none.
+    /// The body; null if there is none. A body that is text, not JSON, is an object with this `text`.
     pub body: Value,
     /// The version of the resource.
     pub etag: Option<String>,
     /// The memory that was reserved for the body. Drop the answer before you call the next operation.
-    _room: Option<Room>,
+    room: Option<Room>,
 }
 
 impl Session<'_> {
@@ -52,22 +59,38 @@ impl Session<'_> {
         let bound = self.tools.of_operation(operation).ok_or_else(|| lost("the operation is not a tool"))?;
         let Value::Object(mut arguments) = arguments else { return Err(lost("the arguments are not an object")) };
         arguments.retain(|_, value| !value.is_null());
+        self.send(bound, arguments).await
+    }
+
+    /// [`Self::call`] with the arguments as they are. A null in the body clears a field.
+    ///
+    /// # Errors
+    /// As [`Self::call`]; [`Failure::Argument`] if a parameter of the path is missing or a header's value is invalid.
+    pub(super) async fn send(&self, bound: &Bound, arguments: JsonObject) -> Result<Answer, Failure> {
         let request = call::request(bound, arguments, None)?;
         let response = self.handler.respond(request, self.parts, self.outer).await;
         let (answered, body) = response.into_parts();
         self.handler.note_answer(bound.operation, &answered, self.parts, self.outer);
         let room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
         let body = body.collect().await.map_err(|_| lost("the answer broke off"))?.to_bytes();
-        let body: Value = if body.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&body).map_err(|_| lost("the answer is not JSON"))?
-        };
+        let body = read(&answered.headers, &body)?;
         if answered.status.is_success() {
             let etag = answered.headers.get(header::ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
-            return Ok(Answer { body, etag, _room: room });
+            return Ok(Answer { body, etag, room });
         }
         Err(refused(answered.status, body))
+    }
+
+    /// Keeps the memory of an answer reserved until the outer answer is sent. A result that contains the whole body needs
+    /// it. No other operation may be called afterwards.
+    pub(super) fn hold_until_sent(&self, answer: &mut Answer) {
+        let mut inner_answer = self.outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
+        inner_answer.room = answer.room.take();
+    }
+
+    /// The kind of the key.
+    pub(super) fn kind(&self) -> CallerKind {
+        self.principal().kind
     }
 
     fn principal(&self) -> &Principal {
@@ -98,6 +121,21 @@ impl Session<'_> {
     }
 }
 
+/// The body of an answer. Text becomes `{"text": ...}`. If other people may have written parts of it, it has the mark.
+fn read(headers: &HeaderMap, body: &[u8]) -> Result<Value, Failure> {
+    if body.is_empty() {
+        return Ok(Value::Null);
+    }
+    if !call::is_text(headers) {
+        return serde_json::from_slice(body).map_err(|_| lost("the answer is not JSON"));
+    }
+    let mut read = json!({ "text": String::from_utf8_lossy(body) });
+    if call::is_calendar(headers) {
+        read[MARK] = true.into();
+    }
+    Ok(read)
+}
+
 /// The `error` of an answer.
 fn refused(status: StatusCode, mut body: Value) -> Failure {
     let error = body.get_mut("error").map(Value::take).filter(Value::is_object);
@@ -106,4 +144,22 @@ fn refused(status: StatusCode, mut body: Value) -> Failure {
 
 fn lost(why: &'static str) -> Failure {
     Failure::Lost(ErrorData::internal_error(why, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::json("application/json", r#"{"id":"evt_1"}"#, json!({ "id": "evt_1" }))]
+    #[case::calendar("text/calendar; charset=utf-8", "BEGIN", json!({ "text": "BEGIN", "untrusted": true }))]
+    #[case::markdown("text/markdown; charset=utf-8", "12", json!({ "text": "12" }))]
+    #[case::nothing("text/plain", "", Value::Null)]
+    fn answers_are_json_or_text(#[case] media_type: &'static str, #[case] body: &str, #[case] expected: Value) {
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(media_type))]);
+        assert_eq!(read(&headers, body.as_bytes()).unwrap(), expected);
+    }
 }
