@@ -79,6 +79,7 @@ mod core_tools;
 mod core_tools_events;
 mod core_tools_times;
 mod core_tools_proposals;
+mod core_tools_operations;
 mod desk;
 mod entity_tags;
 mod envelope;

@@ -13,8 +13,12 @@ mod holds;
 mod identity;
 mod new_event;
 mod one_event;
+mod operations;
 mod proposals;
+mod ranking;
 mod session;
+#[cfg(test)]
+mod tests;
 mod times;
 
 use std::sync::Arc;
@@ -49,6 +53,8 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &proposals::GetProposal,
     &booking::ListBookingSlots,
     &booking::BookSlot,
+    &operations::SearchOperations,
+    &operations::CallOperation,
 ];
 
 /// What a tool is.
@@ -197,22 +203,4 @@ fn replaced(text: &str, name: &str, own: &str) -> String {
 
 fn is_part(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_have_the_names_of_the_tool() {
-        let renamed = [("start_before", "end"), ("cal_id", "calendar_id"), ("id", "event_id"), ("slots", "times")];
-        for (text, expected) in [
-            ("start_before: must be after start_before2, not cal_id", "end: must be after start_before2, not calendar_id"),
-            ("slots[2].start_before", "times[2].end"),
-            ("slots[2].end: must be later; id: no such id", "times[2].end: must be later; event_id: no such id"),
-            ("é…", "é…"),
-        ] {
-            assert_eq!(named(text, &renamed), expected);
-        }
-    }
 }
