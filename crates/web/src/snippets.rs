@@ -10,7 +10,7 @@ pub(crate) fn mcp_configuration(base_url: &str, key: &str) -> String {
         r#"{{
   "mcpServers": {{
     "kalends": {{
-      "url": "{base_url}/mcp",
+      "url": "{base_url}/mcp?tools=core",
       "headers": {{ "Authorization": "Bearer {key}" }}
     }}
   }}
