@@ -205,30 +205,6 @@ pub(super) fn beginning(text: &str) -> String {
     }
 }
 
-/// The instant of a text: RFC 3339 with an offset, or a local time such as `2026-03-05T14:00`, or a date, which means its
-/// midnight. Local times are in `zone`. `name` is the argument of the error.
-///
-/// # Errors
-/// If it is none of them, if it is local and there is no zone, or if the clocks of the zone skip it.
-pub(super) fn instant(name: &str, text: &str, zone: Option<Zone>) -> Result<Timestamp, FieldError> {
-    let text = text.trim();
-    if let Ok(instant) = text.parse() {
-        return Ok(instant);
-    }
-    let Some(local) = local_time(text) else {
-        let message = format!(
-            "must be a time such as 2026-03-05T14:00 (local, with timezone) or 2026-03-05T14:00:00+01:00; got {text:?}"
-        );
-        return Err(FieldError::new(name, message));
-    };
-    let Some(zone) = zone else {
-        return Err(FieldError::new(name, "is a local time: send timezone too, or an offset such as +01:00"));
-    };
-    zone.to_timestamp(local).ok_or_else(|| {
-        FieldError::new(name, format!("does not exist: the clocks of {zone} skip {text}; send another time"))
-    })
-}
-
 fn text_of(name: &str, value: &Value) -> Result<String, FieldError> {
     match value {
         Value::String(text) => Ok(text.clone()),
