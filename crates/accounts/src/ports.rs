@@ -228,9 +228,9 @@ pub trait Claims: Send + Sync {
     /// The claims of `user`, ordered by creation, then identifier.
     async fn claims_of(&self, user: UserId, page: Page) -> Result<Listed<Claim>, StoreError>;
 
-    /// The newest claims of `user` that wait for a code or are on hold, at most `limit`, ordered by creation, then
-    /// identifier. A claim counts also if its code has expired or its hold is over.
-    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError>;
+    /// The newest claims of `user` that are on hold, or wait for a code that has not expired at `now`, at most `limit`,
+    /// ordered by creation, then identifier. A claim on hold counts also if its hold is over.
+    async fn unfinished_claims(&self, user: UserId, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError>;
 
     /// Up to `limit` claims whose hold is over at `now`, of `user` or of all users, ordered by the end of the hold.
     async fn due_claims(&self, user: Option<UserId>, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError>;

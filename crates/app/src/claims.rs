@@ -209,20 +209,21 @@ impl App {
         Ok(self.parts.store.claims_of(user, page).await?.map(|claim| AccountClaim::new(&claim, now)))
     }
 
-    /// The caller's newest claims that have not ended, at most `limit`, the oldest of them first. Claims whose hold has
-    /// ended take effect before they are listed. Claims whose code has expired are among them.
+    /// The caller's newest claims that are on hold or wait for a code that has not expired, at most `limit`, the oldest
+    /// of them first. Claims whose hold has ended take effect before they are listed. Claims whose code was tried too
+    /// often are among them until it expires.
     ///
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn unfinished_claims(&self, actor: &Actor, limit: u32) -> Result<Vec<AccountClaim>, Refusal> {
         let (_, user) = human(actor)?;
         let now = self.now();
-        let mut found = self.parts.store.unfinished_claims(user, limit).await?;
+        let mut found = self.parts.store.unfinished_claims(user, now, limit).await?;
         let is_due = |claim: &&Claim| claim.take_effect(false, now).is_some();
         let due: Vec<Claim> = found.iter().filter(is_due).copied().collect();
         if !due.is_empty() {
             self.settle(due).await?;
-            found = self.parts.store.unfinished_claims(user, limit).await?;
+            found = self.parts.store.unfinished_claims(user, now, limit).await?;
         }
         Ok(found.iter().map(|claim| AccountClaim::new(claim, now)).collect())
     }

@@ -144,7 +144,7 @@ fn may_list(caller: &Actor) -> bool {
 
 /// The newest claims of the user that wait for something, the oldest of them first.
 async fn claims(app: &App, caller: &Actor) -> Result<Vec<ClaimWaiting>, Refusal> {
-    // Claims whose code has expired are read too.
+    // Claims whose code was tried too often are read too.
     let found = app.unfinished_claims(caller, LIMIT_MAX).await?;
     let mut waiting: Vec<_> = found.iter().filter_map(waiting_claim).collect();
     waiting.drain(..waiting.len().saturating_sub(ENTRIES_MAX as usize));

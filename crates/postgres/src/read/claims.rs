@@ -75,14 +75,16 @@ impl Claims for PostgresStore {
         listed(claims, page, counted, count.fetch_one(&self.connections)).await
     }
 
-    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn unfinished_claims(&self, user: UserId, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let rows = sqlx::query_as!(
             ClaimRow,
             "SELECT id, org_id, user_id, address, state, code, attempts, due_at, revocation, ended_at, version, created_at
-             FROM account_claims WHERE user_id = $1 AND state IN ('initiated', 'held')
+             FROM account_claims
+             WHERE user_id = $1 AND (state = 'held' OR (state = 'initiated' AND due_at > $3))
              ORDER BY created_at DESC, id DESC LIMIT $2::bigint",
             user.uuid(),
             i64::from(limit),
+            now.as_micros(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().rev().map(ClaimRow::into_domain).collect()

@@ -88,16 +88,18 @@ impl Claims for SqliteStore {
         .await
     }
 
-    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError> {
-        let user_id = user.uuid();
+    async fn unfinished_claims(&self, user: UserId, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let (user_id, now) = (user.uuid(), now.as_micros());
         let rows = sqlx::query_as!(
             ClaimRow,
             "select id, org_id, user_id, address, state, code, attempts, due_at, revocation, ended_at, version,
                 created_at
-             from account_claims where user_id = ?1 and state in ('initiated', 'held')
+             from account_claims
+             where user_id = ?1 and (state = 'held' or (state = 'initiated' and due_at > ?3))
              order by created_at desc, id desc limit ?2",
             user_id,
-            limit
+            limit,
+            now
         )
         .fetch_all(self.readers())
         .await

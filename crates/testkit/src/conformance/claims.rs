@@ -114,16 +114,16 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
-/// The claims of a user that have not ended are found by creation, the newest of many.
+/// The claims of a user that are on hold or wait for a code are found by creation, the newest of many. Expired codes do
+/// not hide claims on hold.
 pub async fn unfinished_claims_are_found(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.someone(), scene.someone());
-    let mut expected = Vec::new();
-    for _ in 0..3 {
+    let mut expected = vec![scene.held(ada, scene.org).await];
+    for _ in 0..4 {
         expected.push(scene.initiated(ada, None).await);
         scene.initiated(bob, None).await;
     }
-    expected.push(scene.held(ada, scene.org).await);
     let (at, revocation) = (scene.make.tick(), TokenHash([7; 32]));
     for state in
         [ClaimState::Effective { at, revocation }, ClaimState::Revoked { at, revocation }, ClaimState::Void { at }]
@@ -131,9 +131,16 @@ pub async fn unfinished_claims_are_found(store: &StoreUnderTest) {
         let claim = scene.initiated(ada, Some(scene.org)).await;
         scene.put(Claim { state, version: claim.version.next(), ..claim }, claim.version).await.unwrap();
     }
-    expected.push(scene.initiated(ada, None).await);
+    let unfinished = async |now, limit| scene.store.unfinished_claims(ada, now, limit).await.unwrap();
+    let expires = |claim: &Claim| claim.state.stored().due_at.unwrap();
     for (limit, skipped) in [(9, 0), (5, 0), (2, 3), (0, 5)] {
-        assert_eq!(scene.store.unfinished_claims(ada, limit).await.unwrap(), expected[skipped..], "{limit}");
+        assert_eq!(unfinished(at, limit).await, expected[skipped..], "{limit}");
+    }
+    let before_the_last = expires(&expected[4]) - SignedDuration::micros(1);
+    assert_eq!(unfinished(before_the_last, 9).await, [expected[0], expected[4]]);
+    // A claim on hold is found until it takes effect.
+    for now in [expires(&expected[4]), expires(&expected[0])] {
+        assert_eq!(unfinished(now, 1).await, expected[..1], "{now}");
     }
 }
 

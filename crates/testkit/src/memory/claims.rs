@@ -30,9 +30,13 @@ impl Claims for MemoryStore {
         Ok(page_of(own, |claim| (claim.created_at, claim.id), page))
     }
 
-    async fn unfinished_claims(&self, user: UserId, limit: u32) -> Result<Vec<Claim>, StoreError> {
+    async fn unfinished_claims(&self, user: UserId, now: Timestamp, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let state = self.state();
-        let unfinished = |claim: &&Claim| matches!(claim.state, ClaimState::Initiated { .. } | ClaimState::Held { .. });
+        let unfinished = |claim: &&Claim| match claim.state {
+            ClaimState::Initiated { expires_at, .. } => now < expires_at,
+            ClaimState::Held { .. } => true,
+            ClaimState::Effective { .. } | ClaimState::Revoked { .. } | ClaimState::Void { .. } => false,
+        };
         let own = state.claims.values().filter(|claim| claim.user == user);
         let mut found: Vec<_> = own.filter(unfinished).copied().collect();
         found.sort_by_key(|claim| (claim.created_at, claim.id));
