@@ -39,15 +39,24 @@ impl RulesOfCalendars for PostgresStore {
             return Ok(Vec::new());
         }
         let wanted: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        // The subqueries that end with OFFSET are evaluated for each calendar; otherwise Postgres may read all
+        // calendars of the organization.
         let rows = sqlx::query_as!(
             RulesRow,
             r#"SELECT r.calendar_id AS "calendar_id!", r.id AS "id!", r.rules AS "rules!", r.version AS "version!",
                  r.created_at AS "created_at!", r.updated_at AS "updated_at!"
-             FROM availability_rules r
-             JOIN calendars c ON c.org_id = r.org_id AND c.id = r.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE r.org_id = $1 AND r.calendar_id = ANY($2) AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+             FROM (SELECT DISTINCT unnest($2::uuid[]) AS id) asked
+             CROSS JOIN LATERAL (
+                 SELECT c.id
+                 FROM calendars c
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.id = asked.id AND c.deleted_at IS NULL
+                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 OFFSET 0
+             ) c
+             CROSS JOIN LATERAL (
+                 SELECT * FROM availability_rules WHERE org_id = $1 AND calendar_id = c.id OFFSET 0
+             ) r"#,
             org.uuid(),
             &wanted,
         );
