@@ -60,6 +60,29 @@ const SERIES: &str = "
     FROM generate_series(7, 1000, 200) c, generate_series(1, 50) n;
     ANALYZE";
 
+/// Users who own and join organizations, with their sessions and claims, and subscriptions of all calendars.
+const PEOPLE: &str = "
+    INSERT INTO users (id, email, holds_address, name, version, created_at, updated_at)
+    SELECT md5('u' || n)::uuid, 'u' || n || '@example.com', TRUE, 'Ada', 1, n, n FROM generate_series(1, 5000) n;
+    INSERT INTO organization_owners (org_id, user_id, owned_since)
+    SELECT md5('o' || n)::uuid, md5('u' || n)::uuid, n FROM generate_series(1, 5000) n;
+    INSERT INTO organization_members (org_id, user_id, role, since)
+    SELECT md5('o' || n % 5000 + 1)::uuid, md5('u' || n)::uuid, 'member', n FROM generate_series(1, 5000) n;
+    INSERT INTO sessions (id, user_id, org_id, created_at, expires_at)
+    SELECT md5('x' || n)::uuid, md5('u' || n % 5000)::uuid, CASE WHEN n % 2 = 0 THEN md5('o' || n % 5000)::uuid END, n,
+        n
+    FROM generate_series(1, 20000) n;
+    INSERT INTO account_claims (id, org_id, user_id, address, state, attempts, due_at, version, created_at)
+    SELECT md5('m' || n)::uuid, md5('o' || n)::uuid, md5('u' || n % 500)::uuid, sha256(('m' || n)::bytea),
+        CASE WHEN n % 10 = 0 THEN 'held' WHEN n % 10 < 5 THEN 'initiated' ELSE 'void' END, 0, n, 1, n
+    FROM generate_series(1, 5000) n;
+    INSERT INTO ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, fence, failures, seen,
+        version, created_at, updated_at)
+    SELECT c.org_id, md5(c.id::text || n)::uuid, c.agent_id, c.id, repeat('x', 200), sha256('h'), FALSE, 0, 0, '{}', 1,
+        n, n
+    FROM calendars c, generate_series(1, 5) n;
+    ANALYZE";
+
 const ORG: &str = "md5('o8')::uuid";
 
 /// The statement in `file` that starts with `begins`, without the column aliases that are hints for the macro.
@@ -90,6 +113,15 @@ async fn explained(connection: &mut PgConnection, statement: &str) -> String {
     let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN (COSTS OFF) {statement}")));
     let rows = rows.fetch_all(connection).await.unwrap();
     rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
+}
+
+/// The plan of a statement that Postgres plans once for all values, as text.
+async fn generic_plan(connection: &mut PgConnection, statement: &str, values: &str) -> String {
+    let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE planned AS {statement}");
+    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
+    let plan = explained(connection, &format!("EXECUTE planned({values})")).await;
+    sqlx::raw_sql("DEALLOCATE planned").execute(&mut *connection).await.unwrap();
+    plan
 }
 
 #[track_caller]
@@ -285,7 +317,6 @@ async fn only_the_calendars_of_a_list_are_read() {
     let wanted = "ARRAY[0, 0]::bigint[], ARRAY[5, 6]::bigint[], 1";
     let metadata = include_str!("../../src/read/event_metadata.rs");
     let mut connection = bench.behind.pool.acquire().await.unwrap();
-    sqlx::raw_sql("SET plan_cache_mode = force_generic_plan").execute(&mut *connection).await.unwrap();
     // A new database has no statistics yet.
     for begin in ["ANALYZE", "DELETE FROM pg_statistic"] {
         sqlx::raw_sql(begin).execute(&mut *connection).await.unwrap();
@@ -294,15 +325,60 @@ async fn only_the_calendars_of_a_list_are_read() {
             (instances, "SELECT standing.id", single_events.as_str(), &["agents_pk", "events_long"]),
             (metadata, "SELECT m.event_id\n         FROM (", wanted, &["event_metadata_by_digest"]),
         ] {
-            let prepare = format!("PREPARE listed AS {}", statement(file, begins));
-            sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.unwrap();
+            let listed = statement(file, begins);
             for (calendars, agent) in SCOPES {
-                let execute = format!("EXECUTE listed({ORG}, {calendars}, {agent}, {values})");
-                let plan = explained(&mut connection, &execute).await;
+                let values = format!("{ORG}, {calendars}, {agent}, {values}");
+                let plan = generic_plan(&mut connection, &listed, &values).await;
                 uses(&plan, indexes);
                 assert!(!plan.contains("Index Cond: (org_id = $1)\n"), "all calendars are read:\n{plan}");
             }
-            sqlx::raw_sql("DEALLOCATE listed").execute(&mut *connection).await.unwrap();
+        }
+    }
+}
+
+/// A statement that Postgres plans once for all values does not know how many calendars have their rules read.
+#[tokio::test]
+async fn only_the_rules_of_the_calendars_are_read() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    let rules = statement(include_str!("../../src/read/rules.rs"), "SELECT r.calendar_id AS");
+    let mut connection = bench.behind.pool.acquire().await.unwrap();
+    // A new database has no statistics yet.
+    for begin in ["ANALYZE", "DELETE FROM pg_statistic"] {
+        sqlx::raw_sql(begin).execute(&mut *connection).await.unwrap();
+        for (calendars, _) in SCOPES {
+            let plan = generic_plan(&mut connection, &rules, &format!("{ORG}, {calendars}")).await;
+            uses(&plan, &["on calendars c", "agents_pk", "availability_rules_pk"]);
+            assert!(!plan.contains("Index Cond: (org_id = $1)\n"), "all calendars are read:\n{plan}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_pages_of_the_console_read_is_found_by_user_or_organization() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    sqlx::raw_sql(PEOPLE).execute(&bench.behind.pool).await.unwrap();
+    let signed_in = statement(include_str!("../../src/read/sessions.rs"), "SELECT s.id AS");
+    let claims = include_str!("../../src/read/claims.rs");
+    let unfinished = claims.find("async fn unfinished_claims").unwrap();
+    let unfinished = statement(&claims[unfinished..], "SELECT id, org_id, user_id");
+    let counts = statement(include_str!("../../src/read/subscriptions.rs"), "SELECT s.paused AS");
+    let mut connection = bench.behind.pool.acquire().await.unwrap();
+    // A new database has no statistics yet.
+    for begin in ["ANALYZE", "DELETE FROM pg_statistic"] {
+        sqlx::raw_sql(begin).execute(&mut *connection).await.unwrap();
+
+        let plan = generic_plan(&mut connection, &signed_in, "md5('x7')::uuid, md5('u7')::uuid").await;
+        uses(&plan, &["sessions_pk", "users_pk", "organizations_pk"]);
+        uses(&plan, &["organization_owners_by_user", "organization_members_by_user"]);
+
+        let plan = generic_plan(&mut connection, &unfinished, "md5('u7')::uuid, 200, 5").await;
+        uses(&plan, &["account_claims_by_user", "Index Cond: (user_id = $1)"]);
+
+        for agent in ["NULL", "md5('a7')::uuid"] {
+            let plan = generic_plan(&mut connection, &counts, &format!("{ORG}, {agent}")).await;
+            uses(&plan, &["on ical_subscriptions", "Index Cond: ((org_id = $1)", "agents_pk"]);
         }
     }
 }
