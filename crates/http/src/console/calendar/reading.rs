@@ -10,7 +10,8 @@ use kalends_web::{EVENTS_MAX, EventInView, EventKind, Viewed};
 
 /// The events that are kept while calendars are read: one more than are shown, to know whether there are more.
 const KEPT: usize = EVENTS_MAX + 1;
-/// The lists that are read of the calendars together, and of one of them. Cancelled events are on them too.
+/// At most this many lists are read of all calendars together, and then of each calendar alone. Cancelled events are on
+/// them too.
 const LISTS_MAX: u32 = 10;
 
 /// The events of some calendars.
@@ -28,10 +29,10 @@ pub(super) struct Found {
 /// Reads what takes place on the calendars, the first [`EVENTS_MAX`] events by start.
 ///
 /// This is bounded, so that a user with large calendars does not keep the server busy: there are at most 20 calendars
-/// and 42 days. The calendars are read together, in at most [`LISTS_MAX`] lists as long as those of the API, and a list
-/// with occurrences that were changed on their own twice. If they have too many events for that, they are read one
-/// after the other, each in as many lists. After each list, only what the calendar shows is kept, without descriptions
-/// and attendees, of at most [`KEPT`] events.
+/// and 42 days. The calendars are read together, in at most [`LISTS_MAX`] lists as long as those of the API. If they
+/// have too many events for that, each calendar is read alone, in at most as many lists. A list is read twice if it has
+/// occurrences that were changed on their own. After each list, only what the calendar shows is kept, without
+/// descriptions and attendees, of at most [`KEPT`] events.
 ///
 /// # Errors
 /// Only a failure of the service.
@@ -51,7 +52,7 @@ impl Found {
         if chosen.len() > 1 && together.add_events(app, caller, viewed, chosen).await? {
             return Ok(together);
         }
-        // One after the other, which shows the calendars that have too many.
+        // Reads each calendar alone, to find out which ones have too many events.
         let mut found = Self::default();
         for &calendar in chosen {
             if !found.add_events(app, caller, viewed, &[calendar]).await? {
@@ -76,6 +77,7 @@ impl Found {
         }
     }
 
+    /// Does what [`Self::add_events`] does, but refuses calendars that have too many instances.
     async fn add_lists(
         &mut self,
         app: &App,
@@ -103,6 +105,10 @@ impl Found {
             let is_full = self.last().is_some_and(|last| read.is_some_and(|read| read >= last));
             if is_end || is_full {
                 return Ok(true);
+            }
+            // Events of several calendars are dropped if they are incomplete. Those of one calendar are shown.
+            if calendars.len() > 1 && !self.can_complete(listed.total, list) {
+                return Ok(false);
             }
         }
         Ok(false)
@@ -137,10 +143,18 @@ impl Found {
         Ok(())
     }
 
-    /// Adds events, and keeps the first [`KEPT`] of all.
+    /// Whether the lists after `list` can still reach the end of `total` events, or fill the page. A list adds at most
+    /// [`LIMIT_MAX`] events, and fewer if the calendar does not show all of them.
+    fn can_complete(&self, total: u64, list: u32) -> bool {
+        let left = (LISTS_MAX - list - 1) * LIMIT_MAX;
+        total <= u64::from(LISTS_MAX * LIMIT_MAX) || self.events.len() + left as usize >= KEPT
+    }
+
+    /// Adds events, and keeps the first [`KEPT`] of all. Those of the same time are in the order of their calendars and
+    /// identifiers, whether calendars were read together or alone.
     fn keep(&mut self, events: impl Iterator<Item = EventInView>) {
         self.events.extend(events);
-        self.events.sort_by_key(|event| event.span);
+        self.events.sort_by(|one, other| place(one).cmp(&place(other)));
         self.events.truncate(KEPT);
     }
 
@@ -160,6 +174,11 @@ impl Found {
         self.is_cut = self.events.len() > EVENTS_MAX;
         self.events.truncate(EVENTS_MAX);
     }
+}
+
+/// What events are sorted by.
+fn place(event: &EventInView) -> (Span, &str, &str) {
+    (event.span, event.calendar.as_str(), event.id.as_str())
 }
 
 /// The time in which events of the calendars may be shown. Events of whole days keep their dates, so it covers the days
@@ -254,6 +273,35 @@ mod tests {
         found.cut();
         let last = found.events.last().map(|event| event.span.start());
         assert_eq!((found.events.len(), found.is_cut, last), (EVENTS_MAX, true, Some(at(1_397))));
+    }
+
+    #[test]
+    fn the_order_of_events_does_not_depend_on_how_calendars_were_read() {
+        let event = |calendar: &str, id: &str| {
+            let (calendar, id) = (calendar.to_owned(), id.to_owned());
+            events(0..1).map(move |it| EventInView { calendar: calendar.clone(), id: id.clone(), ..it })
+        };
+        let (mut together, mut alone) = (Found::default(), Found::default());
+        together.keep(event("Work", "1").chain(event("Home", "3")).chain(event("Home", "2")));
+        for one in [event("Work", "1"), event("Home", "2"), event("Home", "3")] {
+            alone.keep(one);
+        }
+        assert_eq!(together.events, alone.events);
+        let ids: Vec<&str> = together.events.iter().map(|event| event.id.as_str()).collect();
+        assert_eq!(ids, ["2", "3", "1"]);
+    }
+
+    #[test]
+    fn calendars_are_read_together_as_long_as_that_can_succeed() {
+        let most = u64::from(LISTS_MAX * LIMIT_MAX);
+        let mut found = Found::default();
+        assert!(found.can_complete(most, 8), "all are read");
+        assert!(found.can_complete(most + 1, 3), "1,200 events are left");
+        assert!(!found.can_complete(most + 1, 4), "1,000 events are left");
+        found.keep(events(0..1));
+        assert!(found.can_complete(most + 1, 4));
+        assert!(!found.can_complete(most + 1, 5));
+        assert!(!found.can_complete(most + 1, 9));
     }
 
     #[test]
