@@ -106,7 +106,8 @@ impl App {
         Ok(invitations)
     }
 
-    /// The number of the organization's open invitations, as [`Self::list_members`] lists them.
+    /// The number of the organization's open invitations. Unlike [`Self::list_members`], this does not check again that
+    /// the caller is still a member.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the caller has a key.

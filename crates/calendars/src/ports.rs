@@ -397,7 +397,8 @@ pub trait Holds: Send + Sync {
     ) -> Result<Option<CalendarHolds>, StoreError>;
 
     /// The holds of all calendars of the organization that have not expired at `now`, at most `limit`. Those that expire
-    /// first come first, then by id. They are read in one statement.
+    /// first come first, then by id. They are read in one statement, whose cost grows with the live and the recently
+    /// expired holds of the organization, whatever the limit is.
     async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError>;
 
     /// The events that were placed as one hold set, whatever their status is now, by creation.
