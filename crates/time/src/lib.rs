@@ -7,6 +7,7 @@
 //! - [`Zone`] is an entry of the IANA time zone database. It connects the other two.
 //! - A [`Span`] is half-open: it includes its start and excludes its end.
 //! - A [`SignedDuration`] is the time between two timestamps.
+//! - [`phrase::resolve`] reads times in plain English, such as `next Tuesday at 2pm`.
 //! - [`Clock`] is the trait through which a program receives the current time, and a test sets it.
 
 mod civil;
@@ -15,6 +16,7 @@ mod convert;
 mod duration;
 #[cfg(feature = "chrono")]
 mod from_chrono;
+pub mod phrase;
 mod rfc3339;
 #[cfg(feature = "serde")]
 mod serialized;

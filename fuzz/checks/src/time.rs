@@ -2,6 +2,7 @@
 
 use kalends_calendars::Moment;
 use kalends_kernel::{EARLIEST_TIME, request_time};
+use kalends_time::phrase::{Unresolved, resolve};
 use kalends_time::{CivilDate, Timestamp, Zone};
 
 use crate::{check_message, zone};
@@ -10,7 +11,7 @@ use crate::{check_message, zone};
 const ZONES: [&str; 5] =
     ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Pacific/Apia", "Africa/Casablanca"];
 
-/// Parses the input as a timestamp, a date, a moment and a zone.
+/// Parses the input as a timestamp, a date, a moment, a zone and words.
 ///
 /// # Panics
 /// If a value does not survive a round trip, or a moment is outside the accepted years.
@@ -30,6 +31,30 @@ pub fn check(input: &[u8]) {
         Err(error) => check_message(&error),
     }
     moment(text);
+    for zone in ZONES.map(zone) {
+        words(text, zone);
+    }
+}
+
+/// Words resolve to a time whose reading resolves to the same, or the error lists texts that do.
+fn words(text: &str, zone: Zone) {
+    // 2026-10-25T01:00:00Z, when the clocks of Berlin go back.
+    let now = Timestamp::from_micros(1_792_890_000_000_000);
+    let texts = match resolve(text, zone, now) {
+        Ok(resolved) => vec![resolved.reading],
+        Err(error) => {
+            check_message(&error);
+            match error {
+                Unresolved::Ambiguous { candidates } => candidates,
+                Unresolved::Skipped { next, .. } => vec![next],
+                _ => Vec::new(),
+            }
+        }
+    };
+    for text in texts {
+        let read_back = resolve(&text, zone, now).map(|resolved| resolved.reading);
+        assert_eq!(read_back.as_ref(), Ok(&text), "in {zone}");
+    }
 }
 
 fn read_back(instant: Timestamp) {
