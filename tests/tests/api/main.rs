@@ -80,6 +80,7 @@ mod core_tools_events;
 mod core_tools_operations;
 mod core_tools_proposals;
 mod core_tools_times;
+mod core_tools_phrases;
 mod desk;
 mod entity_tags;
 mod envelope;

@@ -83,6 +83,11 @@ pub(super) fn with_when(mut span: Value, zone: Zone) -> Value {
     span
 }
 
+/// What the clocks of a zone show at a time, such as `Thu 2026-03-05 10:00 Europe/Berlin`.
+pub(super) fn at(at: Timestamp, zone: Zone) -> String {
+    format!("{} {}", moment(zone.to_civil(at)), zone.name())
+}
+
 /// When a span is in a zone.
 pub(super) fn when(start: Timestamp, end: Timestamp, zone: Zone) -> String {
     let (from, to) = (zone.to_civil(start), zone.to_civil(end));

@@ -14,6 +14,7 @@ mod identity;
 mod new_event;
 mod one_event;
 mod operations;
+mod phrases;
 mod proposals;
 mod ranking;
 mod session;
@@ -38,6 +39,7 @@ pub(super) use self::{arguments::Arguments, compact::argument_error, session::Se
 /// The tools, in the order of the list.
 pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &identity::Whoami,
+    &phrases::ResolveTime,
     &times::FindTimes,
     &events::ListEvents,
     &one_event::GetEvent,
@@ -64,7 +66,8 @@ pub(super) struct About {
     /// When to use it, what it returns, and one example. The reader is a model: no word about headers or files.
     pub description: &'static str,
     pub effect: Effect,
-    /// The operations that it may call. A caller that may call none of them does not see the tool.
+    /// The operations that it may call. A caller that may call none of them does not see the tool. If the tool calls no
+    /// operation, every caller sees it.
     pub operations: &'static [&'static Operation],
     /// The arguments that must be given.
     pub required: &'static [&'static str],
@@ -125,7 +128,10 @@ pub(super) fn for_caller(kind: CallerKind) -> impl Iterator<Item = &'static dyn 
     let may = move |operation: &&Operation| {
         !matches!(allowed(kind, operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
     };
-    TOOLS.iter().copied().filter(move |tool| tool.about().operations.iter().any(may))
+    TOOLS.iter().copied().filter(move |tool| {
+        let operations = tool.about().operations;
+        operations.is_empty() || operations.iter().any(may)
+    })
 }
 
 /// The entry of the list.
