@@ -26,21 +26,21 @@ async fn called(api: &Client, name: &str, arguments: Value) -> (Value, Value) {
 }
 
 /// The result of a tool that succeeds.
-pub async fn run(api: &Client, name: &str, arguments: Value) -> Value {
+pub(crate) async fn run(api: &Client, name: &str, arguments: Value) -> Value {
     let (value, result) = called(api, name, arguments).await;
     assert_eq!(result["isError"], false, "{name}: {value:#}");
     value
 }
 
 /// The error of a tool that fails.
-pub async fn wrong(api: &Client, name: &str, arguments: Value) -> Value {
+pub(crate) async fn wrong(api: &Client, name: &str, arguments: Value) -> Value {
     let (value, result) = called(api, name, arguments).await;
     assert_eq!(result["isError"], true, "{name}: {value:#}");
     value["error"].clone()
 }
 
 /// The names of the listed tools.
-pub async fn names(api: &Client, sets: &str) -> Vec<String> {
+pub(crate) async fn names(api: &Client, sets: &str) -> Vec<String> {
     let listed = result(api, sets, "tools/list", json!({})).await;
     listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
@@ -71,7 +71,7 @@ async fn a_list_shows_occurrences_in_local_times(#[case] database: Database) {
         "title": "Standup", "start_time": "2027-03-01T09:00:00Z", "end_time": "2027-03-01T09:15:00Z",
         "recurrence_rule": "FREQ=DAILY;COUNT=5",
     });
-    api.post(&format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201);
+    api.post(format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201);
     let asked = json!({
         "calendar_id": calendar, "start": "2027-03-02", "end": "2027-03-04", "timezone": "Europe/Berlin"
     });

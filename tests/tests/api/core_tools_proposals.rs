@@ -21,7 +21,7 @@ async fn named(api: &Client, name: &str) -> (String, String) {
 }
 
 /// A proposal of two times to these agents, with more arguments.
-fn two_times(participants: Value, more: Value) -> Value {
+fn two_times(participants: &Value, more: &Value) -> Value {
     let mut arguments = json!({
         "title": "Review", "participants": participants, "times": ["2031-03-03T10:00", "2031-03-03T14:00"],
         "duration_minutes": 30, "timezone": "Europe/Berlin",
@@ -42,7 +42,7 @@ async fn agents_agree_on_a_time(#[case] database: Database) {
     let (ben, _) = named(&api, "Ben").await;
     let (of_ada, of_ben) = (key_of(&server, &api, &ada).await, key_of(&server, &api, &ben).await);
 
-    let created = run(&of_ada, "create_proposal", two_times(json!([ben]), json!({}))).await;
+    let created = run(&of_ada, "create_proposal", two_times(&json!([ben]), &json!({}))).await;
     assert_eq!((&created["status"], &created["organizer"]), (&json!("pending"), &json!(ada)), "{created:#}");
     assert_eq!(created["slots"][0]["when"], "Mon 2031-03-03 10:00-10:30 Europe/Berlin");
     assert_eq!((&created["expires_at"], &created["waiting_for"]), (&json!("2031-03-03T13:00:00Z"), &json!([ben])));
@@ -76,9 +76,9 @@ async fn a_proposal_waits_until_enough_accept(#[case] database: Database) {
     let (ben, _) = named(&api, "Ben").await;
     let (cleo, _) = named(&api, "Cleo").await;
     let more = json!({ "organizer": "ada", "min_accepts": 2, "placement": "organizer", "idempotency_key": "two" });
-    let created = run(&api, "create_proposal", two_times(json!(["Ben", "Cleo"]), more.clone())).await;
+    let created = run(&api, "create_proposal", two_times(&json!(["Ben", "Cleo"]), &more)).await;
     assert_eq!((&created["organizer"], &created["participants"]), (&json!(ada), &json!([ben, cleo])), "{created:#}");
-    let repeated = run(&api, "create_proposal", two_times(json!(["Ben", "Cleo"]), more)).await;
+    let repeated = run(&api, "create_proposal", two_times(&json!(["Ben", "Cleo"]), &more)).await;
     assert_eq!(repeated, created);
 
     let id = text(&created["proposal_id"]);
@@ -109,7 +109,7 @@ async fn wrong_arguments_of_proposals_are_named(#[case] database: Database) {
     let (ben, _) = named(&api, "Ben").await;
     let create = |more: Value| {
         let api = api.clone();
-        async move { wrong(&api, "create_proposal", two_times(json!(["Ben"]), more)).await }
+        async move { wrong(&api, "create_proposal", two_times(&json!(["Ben"]), &more)).await }
     };
     for (more, param, says) in [
         (json!({}), "organizer", "required"),
@@ -137,7 +137,7 @@ async fn wrong_arguments_of_proposals_are_named(#[case] database: Database) {
     assert!(text(&error["message"]).contains(&second), "{error:#}");
 
     let more = json!({ "organizer": "Ada", "calendar_id": second });
-    let created = run(&api, "create_proposal", two_times(json!(["Ben"]), more)).await;
+    let created = run(&api, "create_proposal", two_times(&json!(["Ben"]), &more)).await;
     let id = text(&created["proposal_id"]);
     let of_ben = key_of(&server, &api, &ben).await;
     for (more, param, says) in [
@@ -160,7 +160,7 @@ async fn wrong_arguments_of_proposals_are_named(#[case] database: Database) {
     let error = wrong(&of_ben, "respond_to_proposal", other).await;
     assert_eq!(error["type"], "forbidden", "{error:#}");
     let more = json!({ "organizer": ada, "calendar_id": second, "participants": [ben] });
-    let error = wrong(&of_ben, "create_proposal", two_times(json!([ben]), more)).await;
+    let error = wrong(&of_ben, "create_proposal", two_times(&json!([ben]), &more)).await;
     assert_eq!(error["type"], "forbidden", "{error:#}");
     let error = wrong(&api, "get_proposal", json!({ "proposal_id": "spr_1" })).await;
     assert_eq!(error["type"], "not_found", "{error:#}");
