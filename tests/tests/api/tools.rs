@@ -52,7 +52,7 @@ async fn an_agent_works_with_tools_alone(#[case] database: Database) {
     let welcome = ask(&api, "initialize", hello).await.expect(200);
     assert_eq!(welcome.at("/result/serverInfo/name"), "kalends");
     assert!(welcome.at("/result/capabilities/tools").is_object(), "{:#}", welcome.json);
-    assert!(welcome.at("/result/instructions").as_str().unwrap().contains("availability"));
+    assert!(welcome.at("/result/instructions").as_str().unwrap().contains("free times"));
 
     let agent = done(&api, "createAgent", json!({ "name": "Ada", "type": "ai" })).await;
     let agent = agent["id"].as_str().unwrap().to_owned();

@@ -35,6 +35,7 @@ pub(crate) fn path_item() -> Value {
             against the key's rate and as one API call. A tool call is recorded as the operation that it calls. If \
             that operation fails, the answer is a result with `isError`, not an error.",
         "security": [{ "apiKey": [] }],
+        "parameters": parameters(),
         "requestBody": { "required": true, "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/ToolMessage" }
         } } },
@@ -53,6 +54,24 @@ pub(crate) fn path_item() -> Value {
             "503": failure("503"),
         }
     } })
+}
+
+/// What a client may say in the address about the tools that it wants ([`super::toolset`]).
+fn parameters() -> Value {
+    json!([
+        {
+            "name": "tools", "in": "query", "required": false,
+            "description": "The tools to list: `all` operations, or names separated by commas of `core` (the tools that \
+                are written for models) and of groups such as `webhooks`. A tool that is not listed can be called too.",
+            "schema": { "type": "string", "default": "all" }, "example": "core",
+        },
+        {
+            "name": "structured", "in": "query", "required": false,
+            "description": "Whether results also contain their JSON as structured content. By default, they do with \
+                `tools=all`.",
+            "schema": { "type": "boolean" },
+        },
+    ])
 }
 
 /// The schemas that the path item refers to, by name.
