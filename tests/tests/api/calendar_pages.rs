@@ -252,7 +252,7 @@ async fn cancelled_events_do_not_hide_others(#[case] database: Database) {
     }
 }
 
-/// A month of two calendars with so many cancelled occurrences that they cannot be read together.
+/// A month of two calendars with too many cancelled occurrences: they cannot be read together.
 #[apply(on_both)]
 #[tokio::test]
 async fn only_calendars_with_too_many_events_are_named(#[case] database: Database) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use http::request::Parts;
 use kalends_accounts::reach::CallerKind;
 use kalends_kernel::FieldError;
 use rmcp::model::Tool;
@@ -42,6 +43,11 @@ impl View {
             }
         }
         Ok(view)
+    }
+
+    /// What the outer request says.
+    pub(super) fn in_request(parts: &Parts) -> Self {
+        parts.extensions.get().cloned().unwrap_or_default()
     }
 
     /// Whether results repeat their JSON as structured content. By default, only the list of all operations does.

@@ -36,7 +36,7 @@ impl Sessions for SqliteStore {
                 u.id as "user_id!: Vec<u8>", u.email as "user_email!: String", u.email_verified_at as "email_verified_at?: i64",
                 u.holds_address as "holds_address!: bool", u.name as "user_name!: String", u.password_hash as "password_hash?: String",
                 u.version as "user_version!: i64", u.created_at as "user_created_at!: i64", u.updated_at as "updated_at!: i64",
-                m.role as "role!: String", o.id as "id!: Vec<u8>", o.name as "name!: String", o.plan as "plan!: String",
+                memberships.role as "role!: String", o.id as "id!: Vec<u8>", o.name as "name!: String", o.plan as "plan!: String",
                 o.limit_overrides as "limit_overrides?: String", o.test as "test!: bool", o.email as "email?: String",
                 o.verified_at as "verified_at?: i64", o.waitlisted_at as "waitlisted_at?: i64",
                 o.signup_source as "signup_source!: String", o.accepted_terms as "accepted_terms?: String",
@@ -44,10 +44,11 @@ impl Sessions for SqliteStore {
                 o.created_at as "created_at!: i64"
              from sessions s
                 cross join users u on u.id = s.user_id
-                cross join memberships m on m.user_id = ?2 and (s.org_id is null or m.org_id = s.org_id)
-                cross join organizations o on o.id = m.org_id
+                cross join memberships on memberships.user_id = ?2
+                    and (s.org_id is null or memberships.org_id = s.org_id)
+                cross join organizations o on o.id = memberships.org_id
              where s.id = ?1 and s.user_id = ?2
-             order by m.since, m.org_id limit 1"#,
+             order by memberships.since, memberships.org_id limit 1"#,
             id,
             user_id
         )

@@ -7,7 +7,13 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact};
+use super::{
+    arguments::Arguments,
+    compact,
+    failure::{Failure, Outcome},
+    session::Session,
+    tool::{About, CoreTool, Effect},
+};
 
 /// The number of slots that are shown unless the call says otherwise, and the most.
 const SHOWN: u32 = 20;

@@ -8,8 +8,9 @@ use kalends_time::Zone;
 use serde_json::{Value, json};
 
 use super::{
-    Arguments, Failure, Session,
-    arguments::{beginning, nearest},
+    arguments::{Arguments, beginning, nearest},
+    failure::Failure,
+    session::Session,
 };
 
 /// The argument that names agents.

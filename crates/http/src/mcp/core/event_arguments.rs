@@ -4,7 +4,7 @@ use kalends_kernel::FieldError;
 use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::arguments::Arguments;
 
 /// The start and the end of an event, as operations take them.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,9 +7,13 @@ use kalends_kernel::FieldError;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact,
+    arguments::Arguments,
+    compact,
     event_arguments::{Times, attendees, copy, has_local_times, rule, version},
+    failure::{Failure, Outcome},
     one_event::{explained, written},
+    session::Session,
+    tool::{About, CoreTool, Effect},
 };
 
 /// The arguments with which an event may block other times than before.

@@ -6,7 +6,13 @@ use kalends_kernel::FieldError;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
-use super::{About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact, directory};
+use super::{
+    arguments::Arguments,
+    compact, directory,
+    failure::{Failure, Outcome},
+    session::Session,
+    tool::{About, CoreTool, Effect},
+};
 
 /// How far a list reaches if no end is given.
 const DAYS: i64 = 7;

@@ -8,9 +8,13 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact,
+    arguments::Arguments,
+    compact,
     directory::{self, CALENDARS, Whose},
+    failure::{Failure, Outcome},
+    session::Session,
     times,
+    tool::{About, CoreTool, Effect},
 };
 
 /// How long a hold lasts unless the call says otherwise, in minutes.

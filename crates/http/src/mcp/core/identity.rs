@@ -4,7 +4,12 @@ use async_trait::async_trait;
 use kalends_app::operations;
 use serde_json::{Value, json};
 
-use super::{About, Arguments, CoreTool, Effect, Outcome, Session};
+use super::{
+    arguments::Arguments,
+    failure::Outcome,
+    session::Session,
+    tool::{About, CoreTool, Effect},
+};
 
 /// The most agents and the most calendars that are shown.
 const SHOWN: u32 = 50;

@@ -7,10 +7,14 @@ use kalends_time::{CivilDate, Timestamp, Zone};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact,
+    arguments::Arguments,
+    compact,
     directory::{self, Agent},
     event_arguments::{Times, attendees, copy, has_local_times, reminders, rule},
+    failure::{Failure, Outcome},
     one_event::{explained, written},
+    session::Session,
+    tool::{About, CoreTool, Effect},
 };
 
 /// `create_event`

@@ -5,7 +5,13 @@ use kalends_app::operations;
 use kalends_time::Zone;
 use serde_json::{Value, json};
 
-use super::{About, Arguments, CoreTool, Effect, Failure, Outcome, Session, compact, session::Answer};
+use super::{
+    arguments::Arguments,
+    compact,
+    failure::{Failure, Outcome},
+    session::{Answer, Session},
+    tool::{About, CoreTool, Effect},
+};
 
 /// `get_event`
 pub(super) struct GetEvent;

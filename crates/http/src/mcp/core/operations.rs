@@ -7,9 +7,11 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Failure, Outcome, Session,
-    arguments::nearest,
+    arguments::{Arguments, nearest},
+    failure::{Failure, Outcome},
     ranking::{Entry, ranked},
+    session::Session,
+    tool::{About, CoreTool, Effect},
 };
 use crate::{extract::Bounds, mcp::tools::Bound};
 

@@ -8,7 +8,13 @@ use kalends_time::{
 };
 use serde_json::{Value, json};
 
-use super::{About, Arguments, CoreTool, Effect, Outcome, Session, compact};
+use super::{
+    arguments::Arguments,
+    compact,
+    failure::Outcome,
+    session::Session,
+    tool::{About, CoreTool, Effect},
+};
 
 /// `resolve_time`
 pub(super) struct ResolveTime;

@@ -8,10 +8,12 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Failure, Outcome, Session,
-    arguments::instant,
+    arguments::{Arguments, instant},
     compact,
     directory::{self, Agent},
+    failure::{Failure, Outcome},
+    session::Session,
+    tool::{About, CoreTool, Effect},
 };
 
 /// The most hours until a proposal expires, a year.

@@ -14,11 +14,12 @@ use kalends_time::Timestamp;
 use rmcp::{ErrorData, model::JsonObject};
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::{
     budget::{Reserved, Room},
     mcp::{
-        Handler, Outer, call,
+        call,
+        inner::{Inner, Outer},
         tools::{Bound, Tools},
         untrusted::MARK,
     },
@@ -29,7 +30,7 @@ const CALLS_MAX: u32 = 40;
 
 /// One call of a tool: its caller, and the way to the operations.
 pub(in super::super) struct Session<'a> {
-    pub(in super::super) handler: &'a Handler,
+    pub(in super::super) inner: &'a Inner,
     pub(in super::super) tools: &'a Tools,
     pub(in super::super) parts: &'a Parts,
     pub(in super::super) outer: &'a Outer,
@@ -68,9 +69,9 @@ impl Session<'_> {
     /// As [`Self::call`]; [`Failure::Argument`] if a parameter of the path is missing or a header's value is invalid.
     pub(super) async fn send(&self, bound: &Bound, arguments: JsonObject) -> Result<Answer, Failure> {
         let request = call::request(bound, arguments, None)?;
-        let response = self.handler.respond(request, self.parts, self.outer).await;
+        let response = self.inner.respond(request, self.parts, self.outer).await;
         let (answered, body) = response.into_parts();
-        self.handler.note_answer(bound.operation, &answered, self.parts, self.outer);
+        Inner::note_answer(bound.operation, &answered, self.parts, self.outer);
         let room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
         let body = body.collect().await.map_err(|_| lost("the answer broke off"))?.to_bytes();
         let body = read(&answered.headers, &body)?;
@@ -112,12 +113,12 @@ impl Session<'_> {
 
     /// The address of the service, without a slash at the end.
     pub(super) fn base_url(&self) -> &str {
-        &self.handler.app.settings().base_url
+        &self.inner.app.settings().base_url
     }
 
     /// The current time.
     pub(super) fn now(&self) -> Timestamp {
-        self.handler.app.now()
+        self.inner.app.now()
     }
 }
 

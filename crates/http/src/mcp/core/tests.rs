@@ -6,7 +6,7 @@ use kalends_accounts::reach::CallerKind;
 use kalends_app::operations::ALL;
 use serde_json::Value;
 
-use super::{About, TOOLS, for_caller, listed, named};
+use super::{TOOLS, failure::named, for_caller, listed, tool::About};
 
 /// The most tools that a model chooses among.
 const TOOLS_MAX: usize = 20;

@@ -8,8 +8,12 @@ use kalends_wire::SlotLength;
 use serde_json::{Value, json};
 
 use super::{
-    About, Arguments, CoreTool, Effect, Outcome, Session, compact,
+    arguments::Arguments,
+    compact,
     directory::{Agent, Whose},
+    failure::Outcome,
+    session::Session,
+    tool::{About, CoreTool, Effect},
 };
 
 /// How far the search reaches if no end is given.
