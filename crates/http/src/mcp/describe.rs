@@ -61,8 +61,8 @@ fn parameters() -> Value {
     json!([
         {
             "name": "tools", "in": "query", "required": false,
-            "description": "The tools to list: `all` operations, or names separated by commas of `core` (the tools that \
-                are written for models) and of groups such as `webhooks`. A tool that is not listed can be called too.",
+            "description": "The tools to list: `all` operations, or sets with commas between them: `core` (the tools \
+                that are written for models) and groups such as `webhooks`. Tools that are not listed can be called too.",
             "schema": { "type": "string", "default": "all" }, "example": "core",
         },
         {

@@ -45,7 +45,7 @@ impl CoreTool for ListBookingSlots {
         json!({
             "page": { "type": "string", "description": "The page's slug or address." },
             "start": { "type": "string", "description": "A date, a local time, or a time with an offset. Default: now." },
-            "end": { "type": "string", "description": "Slots end by then; a date means its midnight. Default: as far as the page offers." },
+            "end": { "type": "string", "description": "Slots end by then; a date includes its day. As far as the page offers if left out." },
             "timezone": { "type": "string", "description": "IANA zone of local times, also in the result. Default: the page's." },
             "count": { "type": "integer", "minimum": 1, "maximum": SHOWN_MAX, "default": SHOWN },
         })
@@ -63,7 +63,7 @@ impl CoreTool for ListBookingSlots {
         let asked = json!({
             "slug": page,
             "from": arguments.instant("start", wanted)?.map(|at| at.to_string()),
-            "to": arguments.instant("end", wanted)?.map(|at| at.to_string()),
+            "to": arguments.end("end", wanted)?.map(|at| at.to_string()),
         });
         let listed = session.call(&operations::LIST_BOOKING_SLOTS, asked).await?;
         Ok(offered(&listed.body, wanted, count))

@@ -31,7 +31,7 @@ impl CoreTool for ListEvents {
             description: "Lists what takes place on a calendar, or on all calendars of an agent, in a time: events, occurrences \
                 of series, holds, and what began earlier and still goes on. Without start, from today on; without end, for 7 \
                 days. An agent's key may leave out calendar_id and agent_id: it means its own calendars. Example: \
-                {\"calendar_id\": \"cal_...\", \"start\": \"2026-03-05\", \"end\": \"2026-03-06\", \"timezone\": \
+                {\"calendar_id\": \"cal_...\", \"start\": \"2026-03-05\", \"end\": \"2026-03-05\", \"timezone\": \
                 \"Europe/Berlin\"}",
             effect: Effect::Reads,
             operations: &[&operations::LIST_EVENTS, &operations::LIST_AGENT_EVENTS],
@@ -43,7 +43,7 @@ impl CoreTool for ListEvents {
     fn properties(&self) -> Value {
         json!({
             "calendar_id": { "type": "string", "description": "The calendar." },
-            "agent_id": { "type": "string", "description": "Instead of calendar_id: all calendars of this agent." },
+            "agent_id": { "type": "string", "description": "Instead of calendar_id: all calendars of this agent, by id or name." },
             "start": { "type": "string", "description": "A date, a local time, or a time with an offset. Today if left out." },
             "end": { "type": "string", "description": "At most 366 days after start; a date includes its day. 7 days after start if left out." },
             "timezone": { "type": "string", "description": "IANA zone of local times, also in the result. The calendar's if left out." },
@@ -52,7 +52,7 @@ impl CoreTool for ListEvents {
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
-        let place = Place::of(session, arguments)?;
+        let place = Place::of(session, arguments).await?;
         let zone = match arguments.zone("timezone")? {
             Some(zone) => zone,
             None => place.zone(session).await?,
@@ -99,14 +99,14 @@ enum Place {
 
 impl Place {
     /// The calendar or the agent of the arguments, or else the caller's own agent.
-    fn of(session: &Session<'_>, arguments: &Arguments) -> Result<Self, FieldError> {
+    async fn of(session: &Session<'_>, arguments: &Arguments) -> Result<Self, Failure> {
         match (arguments.text("calendar_id")?, arguments.text("agent_id")?, session.own_agent()) {
-            (Some(_), Some(_), _) => Err(FieldError::new("agent_id", "must be left out if calendar_id is sent")),
+            (Some(_), Some(_), _) => Err(FieldError::new("agent_id", "must be left out if calendar_id is sent").into()),
             (Some(calendar), None, _) => Ok(Self::Calendar(calendar)),
-            (None, Some(agent), _) => Ok(Self::Agent(agent)),
+            (None, Some(agent), _) => Ok(Self::Agent(directory::agent(session, "agent_id", agent).await?.id)),
             (None, None, Some(own)) => Ok(Self::Agent(own.to_string())),
             (None, None, None) => {
-                Err(FieldError::new("calendar_id", "is required, or agent_id; whoami returns the ids"))
+                Err(FieldError::new("calendar_id", "is required, or agent_id; whoami returns the ids").into())
             }
         }
     }

@@ -52,7 +52,7 @@ pub(super) fn named(text: &str, renamed: &[(&str, &str)]) -> String {
         let (first, rest) = clause.split_at(end);
         let begins = rest.is_empty() || rest.starts_with(['.', '[', ':']);
         let own = renamed.iter().find(|(name, _)| begins && *name == first).map_or(first, |(_, own)| own);
-        let other = renamed.iter().filter(|(name, _)| name.contains('_'));
+        let other = renamed.iter().filter(|(name, _)| name.contains(['_', '-']));
         format!("{own}{}", other.fold(rest.to_owned(), |rest, (name, own)| replaced(&rest, name, own)))
     });
     clauses.collect::<Vec<_>>().join("; ")
@@ -73,5 +73,5 @@ fn replaced(text: &str, name: &str, own: &str) -> String {
 }
 
 fn is_part(char: char) -> bool {
-    char.is_ascii_alphanumeric() || char == '_'
+    char.is_ascii_alphanumeric() || ['_', '-'].contains(&char)
 }

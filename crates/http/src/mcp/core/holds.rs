@@ -182,8 +182,9 @@ impl CoreTool for ConfirmHold {
         About {
             name: "confirm_hold",
             title: "Confirm a hold",
-            description: "Makes a hold an event, or all holds of a set events. Returns them. An expired hold cannot be \
-                confirmed: call hold_time again. Example: {\"hold_id\": \"evt_...\"}",
+            description: "Makes a hold an event, or all holds of a set events, all or none. Returns them. An expired hold \
+                cannot be confirmed: call hold_time again. To take a confirmed set back, call cancel_event for each event. \
+                Example: {\"hold_id\": \"hst_...\"}",
             effect: Effect::Adds,
             operations: &[&operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET],
             required: &[],

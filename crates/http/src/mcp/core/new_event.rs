@@ -26,7 +26,7 @@ impl CoreTool for CreateEvent {
         About {
             name: "create_event",
             title: "Create an event",
-            description: "Books an event or a series on a calendar. If the time is taken, it books nothing and returns what is \
+            description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If the time is taken, it books nothing and returns what is \
                 there and the nearest free times. Nobody gets email unless send_invitations is true. Returns the event with \
                 event_id and version. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
                 \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",

@@ -22,7 +22,7 @@ impl CoreTool for GetEvent {
         About {
             name: "get_event",
             title: "Get an event",
-            description: "Returns one event, occurrence or series with what lists leave out: description, call, attendees with \
+            description: "Returns one event, booking, occurrence or series with what lists leave out: description, call, attendees with \
                 their replies, reminders, the rule of a series, the series_id of an occurrence, and the version, which \
                 update_event and cancel_event take. Example: {\"event_id\": \"evt_...\"}",
             effect: Effect::Reads,

@@ -83,11 +83,18 @@ fn arguments_are_described() {
 
 #[test]
 fn errors_have_the_names_of_the_tool() {
-    let renamed = [("start_before", "end"), ("cal_id", "calendar_id"), ("id", "event_id"), ("slots", "times")];
+    let renamed = [
+        ("start_before", "end"),
+        ("cal_id", "calendar_id"),
+        ("id", "event_id"),
+        ("slots", "times"),
+        ("If-Match", "version"),
+    ];
     for (text, expected) in [
         ("start_before: must be after start_before2, not cal_id", "end: must be after start_before2, not calendar_id"),
         ("slots[2].start_before", "times[2].end"),
         ("slots[2].end: must be later; id: no such id", "times[2].end: must be later; event_id: no such id"),
+        ("If-Match: is stale", "version: is stale"),
         ("é…", "é…"),
     ] {
         assert_eq!(named(text, &renamed), expected);

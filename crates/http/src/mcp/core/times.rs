@@ -75,11 +75,11 @@ impl CoreTool for FindTimes {
             },
             "duration_minutes": { "type": "integer", "minimum": 5, "maximum": 480 },
             "earliest": { "type": "string", "description": "A local time, or one with an offset. Now if left out, or past." },
-            "latest": { "type": "string", "description": "The latest end. 14 days after earliest if left out." },
+            "latest": { "type": "string", "description": "The latest end; a date includes its day. 14 days after earliest if left out." },
             "timezone": { "type": "string", "description": "IANA zone of local times. The first participant's if left out." },
             "working_hours_only": {
                 "type": "boolean",
-                "description": "true: also drop times outside Monday to Friday 08:00-18:00. Own working hours always apply.",
+                "description": "true: drop times outside Mon-Fri 08:00-18:00 in timezone. Participants' own hours always apply.",
             },
             "count": { "type": "integer", "minimum": 1, "maximum": COUNT_MAX, "default": COUNT },
         })
@@ -93,7 +93,7 @@ impl CoreTool for FindTimes {
         let now = session.now();
         let earliest = arguments.instant("earliest", Some(zone))?.filter(|earliest| *earliest > now);
         let earliest = earliest.unwrap_or_else(|| next_step(now));
-        let latest = arguments.instant("latest", Some(zone))?.unwrap_or(earliest + SignedDuration::days(DAYS));
+        let latest = arguments.end("latest", Some(zone))?.unwrap_or(earliest + SignedDuration::days(DAYS));
         let mut asked = json!({
             "start": earliest.to_string(),
             "end": latest.to_string(),
