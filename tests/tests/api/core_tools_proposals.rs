@@ -227,7 +227,7 @@ async fn a_slot_is_booked_for_a_guest(#[case] database: Database) {
     for (name, arguments, param) in [
         ("list_booking_slots", json!({ "page": "https://other.example/book/intro-call" }), "page"),
         ("list_booking_slots", json!({ "page": "intro-call", "count": 101 }), "count"),
-        ("list_booking_slots", json!({ "page": "intro-call", "start": "2031-03-03", "end": "2031-03-03" }), "end"),
+        ("list_booking_slots", json!({ "page": "intro-call", "start": "2031-03-03", "end": "2031-03-01" }), "end"),
         ("book_slot", booking(json!({ "answers": "Sales" })), "answers"),
         ("book_slot", booking(json!({ "answers": { "team": "Sales" }, "email": "guest" })), "email"),
         (
