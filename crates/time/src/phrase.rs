@@ -41,7 +41,8 @@
 //!   is, and `this` if the one of this week is over.
 //! - A date without a year is the next one, from today on. A weekday beside a date must be the date's.
 //! - The end of a range is on the day of its start, or on the next day if its clock is not later. If hours of a range
-//!   can mean several times, the shortest range counts: `11 to 1pm` begins at 11:00.
+//!   can mean several times, the shortest range counts: `11 to 1pm` begins at 11:00. Beside an hour that only a clock
+//!   with 24 hours shows, the hour as it is written counts too, so that `8:00-20:30` is ambiguous.
 //! - Times that the clocks of the zone skip are refused, and times that they show twice are ambiguous.
 
 mod calendar;

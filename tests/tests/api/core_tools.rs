@@ -68,28 +68,28 @@ async fn a_list_shows_occurrences_in_local_times(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let series = json!({
-        "title": "Standup", "start_time": "2027-03-01T09:00:00Z", "end_time": "2027-03-01T09:15:00Z",
+        "title": "Standup", "start_time": "2038-03-01T09:00:00Z", "end_time": "2038-03-01T09:15:00Z",
         "recurrence_rule": "FREQ=DAILY;COUNT=5",
     });
     api.post(format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201);
     let asked = json!({
-        "calendar_id": calendar, "start": "2027-03-02", "end": "2027-03-03", "timezone": "Europe/Berlin"
+        "calendar_id": calendar, "start": "2038-03-02", "end": "2038-03-03", "timezone": "Europe/Berlin"
     });
     let found = run(&api, "list_events", asked).await;
     let when: Vec<_> =
         found["events"].as_array().unwrap().iter().map(|event| event["when"].as_str().unwrap()).collect();
-    assert_eq!(when, ["Tue 2027-03-02 10:00-10:15 Europe/Berlin", "Wed 2027-03-03 10:00-10:15 Europe/Berlin"]);
+    assert_eq!(when, ["Tue 2038-03-02 10:00-10:15 Europe/Berlin", "Wed 2038-03-03 10:00-10:15 Europe/Berlin"]);
 
     let key = api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "Tools" })).await.expect(201);
     let own = server.client(key.at("/key").as_str().unwrap());
     let found =
-        run(&own, "list_events", json!({ "start": "2027-03-01T09:10:00Z", "end": "2027-03-01T10:00:00Z" })).await;
+        run(&own, "list_events", json!({ "start": "2038-03-01T09:10:00Z", "end": "2038-03-01T10:00:00Z" })).await;
     assert_eq!(found["events"].as_array().unwrap().len(), 1, "what began earlier is listed: {found:#}");
 
     let error = wrong(&api, "list_events", json!({})).await;
     assert_eq!(error["param"], "calendar_id", "{error:#}");
     let error =
-        wrong(&api, "list_events", json!({ "calendar_id": calendar, "start": "2027-03-01", "end": "2029-03-01" }))
+        wrong(&api, "list_events", json!({ "calendar_id": calendar, "start": "2038-03-01", "end": "2029-03-01" }))
             .await;
     assert_eq!(error["param"], "end", "{error:#}");
     let error = wrong(&api, "list_events", json!({ "calender": calendar })).await;

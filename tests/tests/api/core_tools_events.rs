@@ -29,7 +29,7 @@ fn text(value: &Value) -> String {
 
 /// When each event of two weeks of April takes place, and its title.
 async fn april(api: &Client, calendar: &str) -> Vec<String> {
-    let asked = json!({ "calendar_id": calendar, "start": "2027-03-22", "end": "2027-04-19" });
+    let asked = json!({ "calendar_id": calendar, "start": "2038-03-22", "end": "2038-04-19" });
     let found = run(api, "list_events", asked).await;
     let events = found["events"].as_array().unwrap().iter();
     events.map(|event| format!("{} {}", text(&event["when"]), text(&event["title"]))).collect()
@@ -46,7 +46,7 @@ async fn an_agent_books_reads_changes_and_cancels_an_event(#[case] database: Dat
         &own,
         "create_event",
         json!({
-            "title": "Review", "start": "2027-03-05T10:00", "duration_minutes": 30, "attendees": ["ada@example.com"],
+            "title": "Review", "start": "2038-03-05T10:00", "duration_minutes": 30, "attendees": ["ada@example.com"],
             "description": "Bring data", "location": "Room 2", "conference_url": "https://meet.example.com/r",
             "reminders": [10], "metadata": { "ticket": 7 }, "idempotency_key": "review",
         }),
@@ -54,7 +54,7 @@ async fn an_agent_books_reads_changes_and_cancels_an_event(#[case] database: Dat
     .await;
     assert_eq!(
         (&made["calendar_id"], &made["start"], &made["when"]),
-        (&json!(calendar), &json!("2027-03-05T09:00:00Z"), &json!("Fri 2027-03-05 10:00-10:30 Europe/Berlin"))
+        (&json!(calendar), &json!("2038-03-05T09:00:00Z"), &json!("Fri 2038-03-05 10:00-10:30 Europe/Berlin"))
     );
     assert!(made.get("note").is_none(), "{made:#}");
     let event = json!({ "event_id": made["event_id"] });
@@ -66,11 +66,11 @@ async fn an_agent_books_reads_changes_and_cancels_an_event(#[case] database: Dat
     );
     assert_eq!(read["attendees"], json!([{ "email": "ada@example.com", "status": "needs_action" }]));
     let elsewhere = run(&own, "get_event", json!({ "event_id": made["event_id"], "timezone": "Asia/Tokyo" })).await;
-    assert_eq!(elsewhere["when"], "Fri 2027-03-05 18:00-18:30 Asia/Tokyo");
+    assert_eq!(elsewhere["when"], "Fri 2038-03-05 18:00-18:30 Asia/Tokyo");
 
-    let moved = json!({ "event_id": made["event_id"], "start": "2027-03-05T15:00", "version": made["version"] });
+    let moved = json!({ "event_id": made["event_id"], "start": "2038-03-05T15:00", "version": made["version"] });
     let changed = run(&own, "update_event", moved.clone()).await;
-    assert_eq!(changed["when"], "Fri 2027-03-05 15:00-15:30 Europe/Berlin", "the length stays");
+    assert_eq!(changed["when"], "Fri 2038-03-05 15:00-15:30 Europe/Berlin", "the length stays");
     assert_ne!(changed["version"], made["version"]);
     let error = wrong(&own, "update_event", moved).await;
     assert_eq!((&error["param"], &error["code"]), (&json!("version"), &json!("stale")), "{error:#}");
@@ -79,7 +79,7 @@ async fn an_agent_books_reads_changes_and_cancels_an_event(#[case] database: Dat
             .await;
     assert_eq!(
         (&longer["when"], &longer["title"]),
-        (&json!("Fri 2027-03-05 15:00-16:00 Europe/Berlin"), &json!("Talk"))
+        (&json!("Fri 2038-03-05 15:00-16:00 Europe/Berlin"), &json!("Talk"))
     );
 
     let error = wrong(&own, "cancel_event", json!({ "event_id": made["event_id"], "version": made["version"] })).await;
@@ -97,7 +97,7 @@ async fn nothing_is_booked_twice_without_a_word(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = berlin(&api, &agent(&api).await).await;
     let lunch = json!({
-        "calendar_id": calendar, "title": "Lunch", "start": "2027-03-05T12:00", "end": "2027-03-05T13:00",
+        "calendar_id": calendar, "title": "Lunch", "start": "2038-03-05T12:00", "end": "2038-03-05T13:00",
     });
     run(&api, "create_event", lunch.clone()).await;
     let error = wrong(&api, "create_event", lunch.clone()).await;
@@ -110,7 +110,7 @@ async fn nothing_is_booked_twice_without_a_word(#[case] database: Database) {
     let second = run(&api, "create_event", twice).await;
     let renamed = json!({ "event_id": second["event_id"], "title": "Second lunch" });
     run(&api, "update_event", renamed).await;
-    let mut moved = json!({ "event_id": second["event_id"], "start": "2027-03-05T12:30" });
+    let mut moved = json!({ "event_id": second["event_id"], "start": "2038-03-05T12:30" });
     let error = wrong(&api, "update_event", moved.clone()).await;
     assert_eq!(error["code"], "slot_taken", "{error:#}");
     moved["allow_conflict"] = true.into();
@@ -125,15 +125,15 @@ async fn wrong_arguments_of_events_are_named(#[case] database: Database) {
     let calendar = berlin(&api, &agent).await;
     let own = own_key(&server, &api, &agent).await;
     let with = |more: Value| {
-        let mut asked = json!({ "calendar_id": calendar, "title": "Lunch", "start": "2027-03-05T12:00" });
+        let mut asked = json!({ "calendar_id": calendar, "title": "Lunch", "start": "2038-03-05T12:00" });
         asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         asked
     };
     for (more, param) in [
         (json!({}), "end"),
-        (json!({ "end": "2027-03-05T13:00", "duration_minutes": 60 }), "duration_minutes"),
-        (json!({ "end": "2027-03-05T11:00" }), "end"),
-        (json!({ "start": "2027-03-05", "duration_minutes": 60 }), "start"),
+        (json!({ "end": "2038-03-05T13:00", "duration_minutes": 60 }), "duration_minutes"),
+        (json!({ "end": "2038-03-05T11:00" }), "end"),
+        (json!({ "start": "2038-03-05", "duration_minutes": 60 }), "start"),
         (json!({ "duration_minutes": 60, "timezone": "Berlin" }), "timezone"),
         (json!({ "duration_minutes": 60, "attendees": [1] }), "attendees"),
         (json!({ "duration_minutes": 60, "recurrence_rule": "WEEKLY" }), "recurrence_rule"),
@@ -150,7 +150,7 @@ async fn wrong_arguments_of_events_are_named(#[case] database: Database) {
     let event = made["event_id"].clone();
     let error = wrong(&own, "update_event", json!({ "event_id": event, "scope": "every" })).await;
     assert_eq!(error["param"], "scope", "{error:#}");
-    let error = wrong(&own, "update_event", json!({ "event_id": event, "start": "2027-03-06" })).await;
+    let error = wrong(&own, "update_event", json!({ "event_id": event, "start": "2038-03-06" })).await;
     assert_eq!(error["param"], "start", "{error:#}");
 }
 
@@ -159,14 +159,14 @@ async fn wrong_arguments_of_events_are_named(#[case] database: Database) {
 async fn whole_days_and_past_times_are_booked(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = berlin(&api, &agent(&api).await).await;
-    let fair = json!({ "calendar_id": calendar, "title": "Fair", "start": "2027-05-04", "all_day": true });
+    let fair = json!({ "calendar_id": calendar, "title": "Fair", "start": "2038-05-04", "all_day": true });
     let fair = run(&api, "create_event", fair).await;
     assert_eq!(
         (&fair["start"], &fair["end"], &fair["all_day"]),
-        (&json!("2027-05-03T22:00:00Z"), &json!("2027-05-04T22:00:00Z"), &json!(true))
+        (&json!("2038-05-03T22:00:00Z"), &json!("2038-05-04T22:00:00Z"), &json!(true))
     );
-    let moved = run(&api, "update_event", json!({ "event_id": fair["event_id"], "start": "2027-05-06" })).await;
-    assert_eq!((&moved["start"], &moved["end"]), (&json!("2027-05-05T22:00:00Z"), &json!("2027-05-06T22:00:00Z")));
+    let moved = run(&api, "update_event", json!({ "event_id": fair["event_id"], "start": "2038-05-06" })).await;
+    assert_eq!((&moved["start"], &moved["end"]), (&json!("2038-05-05T22:00:00Z"), &json!("2038-05-06T22:00:00Z")));
     let past = json!({
         "calendar_id": calendar, "title": "Notes", "start": "2021-05-04T09:00:00Z", "end": "2021-05-04T10:00:00Z",
     });
@@ -180,7 +180,7 @@ async fn a_series_follows_its_calendar_and_changes_only_if_meant(#[case] databas
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = berlin(&api, &agent(&api).await).await;
     let weekly = json!({
-        "calendar_id": calendar, "title": "Sync", "start": "2027-03-26T10:00:00+01:00", "duration_minutes": 30,
+        "calendar_id": calendar, "title": "Sync", "start": "2038-03-26T10:00:00+01:00", "duration_minutes": 30,
         "recurrence_rule": "RRULE:FREQ=WEEKLY;COUNT=3",
     });
     let series = text(&run(&api, "create_event", weekly).await["event_id"]);
@@ -189,9 +189,9 @@ async fn a_series_follows_its_calendar_and_changes_only_if_meant(#[case] databas
     assert_eq!(
         april(&api, &calendar).await,
         [
-            "Fri 2027-03-26 10:00-10:30 Europe/Berlin Sync",
-            "Fri 2027-04-02 10:00-10:30 Europe/Berlin Sync",
-            "Fri 2027-04-09 10:00-10:30 Europe/Berlin Sync",
+            "Fri 2038-03-26 10:00-10:30 Europe/Berlin Sync",
+            "Fri 2038-04-02 10:00-10:30 Europe/Berlin Sync",
+            "Fri 2038-04-09 10:00-10:30 Europe/Berlin Sync",
         ],
         "the clocks change on 28 March"
     );
@@ -205,17 +205,17 @@ async fn a_series_follows_its_calendar_and_changes_only_if_meant(#[case] databas
         assert!(text(&error["message"]).contains("list_events"), "{error:#}");
     }
 
-    let second = format!("{series}_20270402T080000Z");
-    let moved = json!({ "event_id": second, "start": "2027-04-02T14:00" });
+    let second = format!("{series}_20380402T080000Z");
+    let moved = json!({ "event_id": second, "start": "2038-04-02T14:00" });
     let moved = run(&api, "update_event", moved).await;
     assert_eq!(
         (&moved["event_id"], &moved["when"]),
-        (&json!(second), &json!("Fri 2027-04-02 14:00-14:30 Europe/Berlin"))
+        (&json!(second), &json!("Fri 2038-04-02 14:00-14:30 Europe/Berlin"))
     );
     let one = run(&api, "get_event", json!({ "event_id": second })).await;
     assert_eq!(one["series_id"], series, "{one:#}");
     run(&api, "update_event", json!({ "event_id": series, "scope": "all", "location": "Room 2" })).await;
-    let third = format!("{series}_20270409T080000Z");
+    let third = format!("{series}_20380409T080000Z");
     assert_eq!(run(&api, "cancel_event", json!({ "event_id": third })).await, json!({ "cancelled": third }));
     assert_eq!(april(&api, &calendar).await.len(), 2);
     let done = run(&api, "cancel_event", json!({ "event_id": series, "scope": "all" })).await;
@@ -229,36 +229,36 @@ async fn a_moved_or_split_series_says_what_became_of_it(#[case] database: Databa
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = berlin(&api, &agent(&api).await).await;
     let daily = json!({
-        "calendar_id": calendar, "title": "Sync", "start": "2027-04-05T10:00", "duration_minutes": 30,
+        "calendar_id": calendar, "title": "Sync", "start": "2038-04-05T10:00", "duration_minutes": 30,
         "recurrence_rule": "FREQ=DAILY;COUNT=4",
     });
     let series = text(&run(&api, "create_event", daily).await["event_id"]);
-    run(&api, "cancel_event", json!({ "event_id": format!("{series}_20270406T080000Z") })).await;
-    let moved = json!({ "event_id": series, "scope": "all", "start": "2027-04-05T11:00" });
+    run(&api, "cancel_event", json!({ "event_id": format!("{series}_20380406T080000Z") })).await;
+    let moved = json!({ "event_id": series, "scope": "all", "start": "2038-04-05T11:00" });
     let moved = run(&api, "update_event", moved).await;
     assert!(text(&moved["note"]).contains("1 cancelled"), "{moved:#}");
     assert_eq!(april(&api, &calendar).await.len(), 4, "the cancelled occurrence takes place again");
 
-    let later = json!({ "event_id": format!("{series}_20270407T090000Z"), "scope": "following", "title": "Later" });
+    let later = json!({ "event_id": format!("{series}_20380407T090000Z"), "scope": "following", "title": "Later" });
     let later = run(&api, "update_event", later).await;
     assert!(text(&later["note"]).contains(&text(&later["event_id"])), "{later:#}");
     assert_ne!(later["event_id"], series);
     assert_eq!(
         april(&api, &calendar).await,
         [
-            "Mon 2027-04-05 11:00-11:30 Europe/Berlin Sync",
-            "Tue 2027-04-06 11:00-11:30 Europe/Berlin Sync",
-            "Wed 2027-04-07 11:00-11:30 Europe/Berlin Later",
-            "Thu 2027-04-08 11:00-11:30 Europe/Berlin Later",
+            "Mon 2038-04-05 11:00-11:30 Europe/Berlin Sync",
+            "Tue 2038-04-06 11:00-11:30 Europe/Berlin Sync",
+            "Wed 2038-04-07 11:00-11:30 Europe/Berlin Later",
+            "Thu 2038-04-08 11:00-11:30 Europe/Berlin Later",
         ]
     );
 
     let once = json!({
-        "calendar_id": calendar, "title": "Walk", "start": "2027-03-26T17:00", "duration_minutes": 30,
+        "calendar_id": calendar, "title": "Walk", "start": "2038-03-26T17:00", "duration_minutes": 30,
     });
     let once = run(&api, "create_event", once).await;
     let repeated = json!({ "event_id": once["event_id"], "recurrence_rule": "FREQ=WEEKLY;COUNT=2" });
     run(&api, "update_event", repeated).await;
     let walks = april(&api, &calendar).await;
-    assert!(walks.contains(&"Fri 2027-04-02 17:00-17:30 Europe/Berlin Walk".to_owned()), "{walks:#?}");
+    assert!(walks.contains(&"Fri 2038-04-02 17:00-17:30 Europe/Berlin Walk".to_owned()), "{walks:#?}");
 }

@@ -87,7 +87,7 @@ async fn a_change_may_name_the_version(#[case] database: Database) {
 async fn texts_are_sent_and_returned(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    let one = event(&api, &calendar, "2027-03-01T09:00:00Z", "2027-03-01T09:15:00Z").await;
+    let one = event(&api, &calendar, "2038-03-01T09:00:00Z", "2038-03-01T09:15:00Z").await;
     let exported = call(&api, "exportCalendar", json!({ "id": calendar })).await;
     let text = exported["text"].as_str().unwrap();
     assert!(text.starts_with("BEGIN:VCALENDAR") && text.contains("Standup"), "{text}");

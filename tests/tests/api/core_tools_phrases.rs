@@ -36,8 +36,8 @@ async fn words_become_times(#[case] database: Database) {
 #[tokio::test]
 async fn words_count_from_the_current_time(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
-    let found = run(&api, "resolve_time", json!({ "text": "tomorrow", "timezone": "UTC" })).await;
     let now = run(&api, "whoami", json!({})).await["now"].clone();
+    let found = run(&api, "resolve_time", json!({ "text": "tomorrow", "timezone": "UTC" })).await;
     assert!(found["start"].as_str() > now.as_str(), "{found:#} {now}");
     assert_eq!(found["precision"], "day");
 }

@@ -1,14 +1,14 @@
 //! The tools that are written for models: proposals and booking pages.
 
 use crate::on_both;
-use kalends_e2e::{Client, Database, Server};
+use kalends_e2e::{Client, Database, Server, shifted};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
     core_tools::{run, wrong},
-    fixtures::{agent_with_calendar, calendar_of},
+    fixtures::{agent_with_calendar, calendar_of, now},
     proposals::{get_proposal, key_of},
 };
 
@@ -178,7 +178,10 @@ async fn a_slot_is_booked_for_a_guest(#[case] database: Database) {
     let made = api.post("/v1/booking-pages").json(page).await.expect(201);
     let own = key_of(&server, &api, &ada).await;
 
-    let found = run(&own, "list_booking_slots", json!({ "page": made["booking_url"], "count": 3 })).await;
+    // Far enough ahead that no slot passes while the test runs.
+    let from = shifted(&now(&api).await, 2 * 24 * 60);
+    let asked = json!({ "page": made["booking_url"], "count": 3, "start": from });
+    let found = run(&own, "list_booking_slots", asked).await;
     assert_eq!((&found["page"], &found["title"]), (&json!("intro-call"), &json!("Intro")), "{found:#}");
     assert_eq!((&found["duration_minutes"], &found["timezone"]), (&json!(30), &json!("Europe/Berlin")));
     assert_eq!(found["questions"][0]["id"], "team");
@@ -196,7 +199,7 @@ async fn a_slot_is_booked_for_a_guest(#[case] database: Database) {
         format!("{}T{}", parts[1], &parts[2][..5])
     };
     let start = local(&text(&slots[1]["when"]));
-    let until = run(&own, "list_booking_slots", json!({ "page": "intro-call", "end": start })).await;
+    let until = run(&own, "list_booking_slots", json!({ "page": "intro-call", "start": from, "end": start })).await;
     assert_eq!((&until["slots"], until.get("next_start")), (&json!([slots[0]]), None), "{until:#}");
     let booking = |more: Value| {
         let mut arguments = json!({

@@ -41,21 +41,21 @@ async fn a_model_finds_times_at_which_everybody_is_free(#[case] database: Databa
     let (_server, api) = Server::with_org(database, "pro").await;
     let (ada, calendar) = agent_with_calendar(&api).await;
     let (bob, of_bob) = bob(&api).await;
-    event(&api, &calendar, "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
-    event(&api, &of_bob, "2027-03-01T10:00:00Z", "2027-03-01T10:30:00Z").await;
+    event(&api, &calendar, "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
+    event(&api, &of_bob, "2038-03-01T10:00:00Z", "2038-03-01T10:30:00Z").await;
     let mut asked = json!({
-        "participants": ["Ada", "bob"], "duration_minutes": 30, "earliest": "2027-03-01T10:00",
-        "latest": "2027-03-01T12:00", "timezone": "Europe/Berlin",
+        "participants": ["Ada", "bob"], "duration_minutes": 30, "earliest": "2038-03-01T10:00",
+        "latest": "2038-03-01T12:00", "timezone": "Europe/Berlin",
     });
     let found = run(&api, "find_times", asked.clone()).await;
-    assert_eq!(when(&found), ["Mon 2027-03-01 11:30-12:00 Europe/Berlin"]);
-    assert_eq!(found["times"][0]["start"], "2027-03-01T10:30:00Z");
+    assert_eq!(when(&found), ["Mon 2038-03-01 11:30-12:00 Europe/Berlin"]);
+    assert_eq!(found["times"][0]["start"], "2038-03-01T10:30:00Z");
     let participants = json!([{ "agent_id": ada, "name": "Ada" }, { "agent_id": bob, "name": "Bob" }]);
     assert_eq!((&found["participants"], &found["timezone"]), (&participants, &json!("Europe/Berlin")));
     assert_eq!(found.get("note"), None, "{found:#}");
     says(&found["next"], "hold_time");
 
-    asked["latest"] = "2027-03-01T11:00".into();
+    asked["latest"] = "2038-03-01T11:00".into();
     let found = run(&api, "find_times", asked).await;
     assert_eq!((when(&found).len(), found.get("next")), (0, None));
     says(&found["note"], "explain_time");
@@ -66,22 +66,22 @@ async fn a_model_finds_times_at_which_everybody_is_free(#[case] database: Databa
 async fn nights_are_offered_unless_somebody_excludes_them(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (ada, calendar) = agent_with_calendar(&api).await;
-    let mut asked = json!({ "participants": [ada], "duration_minutes": 60, "earliest": "2027-03-01T02:00" });
+    let mut asked = json!({ "participants": [ada], "duration_minutes": 60, "earliest": "2038-03-01T02:00" });
     let found = run(&api, "find_times", asked.clone()).await;
-    assert_eq!((when(&found).len(), when(&found)[0]), (5, "Mon 2027-03-01 02:00-03:00 UTC"));
+    assert_eq!((when(&found).len(), when(&found)[0]), (5, "Mon 2038-03-01 02:00-03:00 UTC"));
     says(&found["note"], "working_hours_only");
 
     asked["working_hours_only"] = true.into();
     asked["count"] = 2.into();
     let found = run(&api, "find_times", asked.clone()).await;
-    assert_eq!(when(&found), ["Mon 2027-03-01 08:00-09:00 UTC", "Mon 2027-03-01 08:15-09:15 UTC"]);
+    assert_eq!(when(&found), ["Mon 2038-03-01 08:00-09:00 UTC", "Mon 2038-03-01 08:15-09:15 UTC"]);
     assert_eq!(found.get("note"), None, "{found:#}");
 
     let rules = json!({ "working_hours": { "mon": { "start": "13:00", "end": "14:00" } } });
     api.put(format!("/v1/calendars/{calendar}/availability-rules")).json(rules).await.expect(200);
     asked["working_hours_only"] = Value::Null;
     let found = run(&api, "find_times", asked).await;
-    assert_eq!(when(&found), ["Mon 2027-03-01 13:00-14:00 UTC", "Mon 2027-03-08 13:00-14:00 UTC"]);
+    assert_eq!(when(&found), ["Mon 2038-03-01 13:00-14:00 UTC", "Mon 2038-03-08 13:00-14:00 UTC"]);
     assert_eq!(found.get("note"), None, "{found:#}");
 }
 
@@ -110,7 +110,7 @@ async fn an_agent_finds_its_own_times_from_now_on(#[case] database: Database) {
 async fn wrong_arguments_about_times_are_named(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (ada, calendar) = agent_with_calendar(&api).await;
-    let backwards = json!({ "earliest": "2027-03-02T00:00:00Z", "latest": "2027-03-01T00:00:00Z" });
+    let backwards = json!({ "earliest": "2038-03-02T00:00:00Z", "latest": "2038-03-01T00:00:00Z" });
     for (argument, given) in [
         ("duration_minutes", json!({ "duration_minutes": 3 })),
         ("count", json!({ "count": 51 })),
@@ -128,12 +128,12 @@ async fn wrong_arguments_about_times_are_named(#[case] database: Database) {
     }
     for (argument, given) in [
         ("duration_minutes", json!({})),
-        ("duration_minutes", json!({ "duration_minutes": 30, "end": "2027-03-01T12:00:00Z" })),
-        ("end", json!({ "end": "2027-03-10T10:00:00Z" })),
+        ("duration_minutes", json!({ "duration_minutes": 30, "end": "2038-03-01T12:00:00Z" })),
+        ("end", json!({ "end": "2038-03-10T10:00:00Z" })),
         ("participants", json!({ "calendar_ids": [], "duration_minutes": 30 })),
         ("calendar_ids", json!({ "calendar_ids": vec![calendar.clone(); 11], "duration_minutes": 30 })),
     ] {
-        let mut asked = json!({ "calendar_ids": calendar, "start": "2027-03-01T10:00:00Z" });
+        let mut asked = json!({ "calendar_ids": calendar, "start": "2038-03-01T10:00:00Z" });
         asked.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         let error = wrong(&api, "explain_time", asked).await;
         assert_eq!(error["param"], argument, "{error:#}");
@@ -146,20 +146,20 @@ async fn a_model_learns_why_a_time_is_not_free(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (ada, calendar) = agent_with_calendar(&api).await;
     let (_, of_bob) = bob(&api).await;
-    event(&api, &calendar, "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
-    let asked = json!({ "participants": ["Ada", "Bob"], "start": "2027-03-01T09:30", "duration_minutes": 30 });
+    event(&api, &calendar, "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
+    let asked = json!({ "participants": ["Ada", "Bob"], "start": "2038-03-01T09:30", "duration_minutes": 30 });
     let found = run(&api, "explain_time", asked).await;
-    assert_eq!((&found["free"], &found["when"]), (&json!(false), &json!("Mon 2027-03-01 09:30-10:00 UTC")));
+    assert_eq!((&found["free"], &found["when"]), (&json!(false), &json!("Mon 2038-03-01 09:30-10:00 UTC")));
     let of_ada = &found["explained"][0];
     assert_eq!((&of_ada["agent_id"], &of_ada["free"]), (&json!(ada), &json!(false)), "{found:#}");
     let reason = &of_ada["reasons"][0];
     assert_eq!((&reason["reason"], &reason["calendar_id"]), (&json!("event"), &json!(calendar)));
-    assert_eq!(reason["when"], "Mon 2027-03-01 09:00-10:00 UTC");
+    assert_eq!(reason["when"], "Mon 2038-03-01 09:00-10:00 UTC");
     assert_eq!((&found["explained"][1]["name"], &found["explained"][1]["free"]), (&json!("Bob"), &json!(true)));
     says(&found["next"], "find_times");
 
     let asked = json!({
-        "calendar_ids": [calendar, of_bob], "start": "2027-03-01T11:00", "end": "2027-03-01T12:00",
+        "calendar_ids": [calendar, of_bob], "start": "2038-03-01T11:00", "end": "2038-03-01T12:00",
         "timezone": "Europe/Berlin",
     });
     let found = run(&api, "explain_time", asked).await;
@@ -170,7 +170,7 @@ async fn a_model_learns_why_a_time_is_not_free(#[case] database: Database) {
     let found = run(&own, "explain_time", json!({ "start": "2020-01-01T09:30", "duration_minutes": 30 })).await;
     assert_eq!(found["explained"][0]["agent_id"], json!(ada));
     says(&found["note"], "has passed");
-    let other = json!({ "calendar_ids": [of_bob], "start": "2027-03-01T09:30:00Z", "duration_minutes": 30 });
+    let other = json!({ "calendar_ids": [of_bob], "start": "2038-03-01T09:30:00Z", "duration_minutes": 30 });
     let error = wrong(&own, "explain_time", other).await;
     assert_eq!(error["type"], "forbidden", "{error:#}");
 }
@@ -182,22 +182,22 @@ async fn a_model_holds_a_time_of_one_calendar(#[case] database: Database) {
     let (ada, calendar) = agent_with_calendar(&api).await;
     let began = at(&now(&api).await);
     let asked = json!({
-        "title": "Maybe", "participants": "Ada", "start": "2027-03-01T10:00", "duration_minutes": 30,
+        "title": "Maybe", "participants": "Ada", "start": "2038-03-01T10:00", "duration_minutes": 30,
         "timezone": "Europe/Berlin",
     });
     let held = run(&api, "hold_time", asked.clone()).await;
     let hold = &held["holds"][0];
     assert_eq!((&hold["event_id"], &hold["status"]), (&held["hold_id"], &json!("hold")), "{held:#}");
-    assert_eq!((&hold["start"], &hold["calendar_id"]), (&json!("2027-03-01T09:00:00Z"), &json!(calendar)));
-    assert_eq!(hold["when"], "Mon 2027-03-01 10:00-10:30 Europe/Berlin");
+    assert_eq!((&hold["start"], &hold["calendar_id"]), (&json!("2038-03-01T09:00:00Z"), &json!(calendar)));
+    assert_eq!(hold["when"], "Mon 2038-03-01 10:00-10:30 Europe/Berlin");
     let lasts = time(&held["expires_at"]) - began;
     assert!(lasts >= TimeDelta::minutes(10) && lasts <= TimeDelta::minutes(11), "{held:#}");
     says(&held["next"], "confirm_hold");
 
     let error = wrong(&api, "hold_time", asked.clone()).await;
     assert_eq!((&error["code"], &error["conflicts"][0]["kind"]), (&json!("slot_taken"), &json!("hold")), "{error:#}");
-    says(&error["conflicts"][0]["when"], "Mon 2027-03-01 10:00-10:30 Europe/Berlin");
-    says(&error["nearest_free"][0]["when"], "Mon 2027-03-01 ");
+    says(&error["conflicts"][0]["when"], "Mon 2038-03-01 10:00-10:30 Europe/Berlin");
+    says(&error["nearest_free"][0]["when"], "Mon 2038-03-01 ");
 
     let released = run(&api, "release_hold", json!({ "hold_id": held["hold_id"] })).await;
     assert_eq!((&released["cancelled"][0]["event_id"], released.get("confirmed")), (&held["hold_id"], None));
@@ -205,10 +205,10 @@ async fn a_model_holds_a_time_of_one_calendar(#[case] database: Database) {
     // An agent's key means its own calendar, and its zone.
     let own = own(&server, &api, &ada).await;
     let asked = json!({
-        "title": "Mine", "start": "2027-03-01T09:00", "end": "2027-03-01T10:00", "expires_in_minutes": 1,
+        "title": "Mine", "start": "2038-03-01T09:00", "end": "2038-03-01T10:00", "expires_in_minutes": 1,
     });
     let held = run(&own, "hold_time", asked).await;
-    assert_eq!(held["holds"][0]["when"], "Mon 2027-03-01 09:00-10:00 UTC");
+    assert_eq!(held["holds"][0]["when"], "Mon 2038-03-01 09:00-10:00 UTC");
     let confirmed = run(&own, "confirm_hold", json!({ "event_id": held["hold_id"] })).await;
     assert_eq!((&confirmed["confirmed"][0]["event_id"], confirmed.get("cancelled")), (&held["hold_id"], None));
     let error = wrong(&own, "confirm_hold", json!({ "hold_id": held["hold_id"] })).await;
@@ -223,7 +223,7 @@ async fn a_model_holds_a_time_of_several_calendars(#[case] database: Database) {
     let (ada, calendar) = agent_with_calendar(&api).await;
     let (_, of_bob) = bob(&api).await;
     let mut asked = json!({
-        "title": "Kick-off", "participants": ["Ada", "Bob", ada], "start": "2027-03-01T09:00", "duration_minutes": 60,
+        "title": "Kick-off", "participants": ["Ada", "Bob", ada], "start": "2038-03-01T09:00", "duration_minutes": 60,
     });
     let held = run(&api, "hold_time", asked.clone()).await;
     assert!(held["hold_set_id"].as_str().unwrap().starts_with("hst_"), "{held:#}");
@@ -235,7 +235,7 @@ async fn a_model_holds_a_time_of_several_calendars(#[case] database: Database) {
     let conflicts = error["conflicts"].as_array().unwrap().len();
     assert_eq!((&error["code"], conflicts), (&json!("slot_taken"), 2), "{error:#}");
 
-    asked["start"] = "2027-03-01T11:00".into();
+    asked["start"] = "2038-03-01T11:00".into();
     asked["participants"] = json!(["Ada"]);
     asked["calendar_ids"] = json!([of_bob]);
     let held = run(&api, "hold_time", asked).await;
@@ -251,7 +251,7 @@ async fn a_repeated_hold_is_placed_once(#[case] database: Database) {
     let (_, of_bob) = bob(&api).await;
     for (calendars, id) in [(vec![&calendar], "hold_id"), (vec![&calendar, &of_bob], "hold_set_id")] {
         let mut asked = json!({
-            "title": "Once", "calendar_ids": calendars, "start": format!("2027-03-0{}T09:00:00Z", calendars.len()),
+            "title": "Once", "calendar_ids": calendars, "start": format!("2038-03-0{}T09:00:00Z", calendars.len()),
             "duration_minutes": 30, "idempotency_key": "once",
         });
         let first = run(&api, "hold_time", asked.clone()).await;
@@ -271,13 +271,13 @@ async fn wrong_arguments_about_holds_are_named(#[case] database: Database) {
     for (argument, given, part) in [
         ("start", json!({ "start": "2020-01-01T09:00:00Z" }), "has passed; now is "),
         ("expires_in_minutes", json!({ "expires_in_minutes": 16 }), "15 minutes"),
-        ("end", json!({ "duration_minutes": null, "end": "2027-03-01T08:00:00Z" }), "after the start"),
+        ("end", json!({ "duration_minutes": null, "end": "2038-03-01T08:00:00Z" }), "after the start"),
         ("duration_minutes", json!({ "duration_minutes": null }), "is required, or end"),
         ("title", json!({ "title": null }), "is required"),
         ("participants", json!({ "participants": null }), "whoami"),
     ] {
         let mut asked = json!({
-            "title": "Maybe", "participants": ["Ada"], "start": "2027-03-01T09:00:00Z", "duration_minutes": 30,
+            "title": "Maybe", "participants": ["Ada"], "start": "2038-03-01T09:00:00Z", "duration_minutes": 30,
         });
         asked.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         let error = wrong(&api, "hold_time", asked).await;
@@ -285,7 +285,7 @@ async fn wrong_arguments_about_holds_are_named(#[case] database: Database) {
         says(&error["message"], part);
     }
     calendar_of(&api, &ada).await;
-    let asked = json!({ "title": "x", "participants": ["Ada"], "start": "2027-03-01T09:00", "duration_minutes": 30 });
+    let asked = json!({ "title": "x", "participants": ["Ada"], "start": "2038-03-01T09:00", "duration_minutes": 30 });
     let error = wrong(&api, "hold_time", asked).await;
     assert_eq!(error["param"], "calendar_ids", "{error:#}");
     says(&error["message"], &first);

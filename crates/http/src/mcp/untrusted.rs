@@ -56,18 +56,26 @@ fn look(value: &Value, at: &mut String, found: &mut Vec<String>) {
 /// or the report about a feed or file.
 fn foreign(object: &Value) -> Vec<&'static str> {
     let imported = ["/title", "/description", "/location", "/conferenceUrl", "/attendees", "/metadata"];
-    let booked = ["/title", "/metadata/booking/name", "/metadata/booking/notes", "/metadata/booking/email"];
-    let of_guest = ["/event/title", "/name", "/email", "/notes"];
+    let booked = [
+        "/title",
+        "/metadata/booking/name",
+        "/metadata/booking/notes",
+        "/metadata/booking/email",
+        "/metadata/booking/answers",
+    ];
+    let of_guest = ["/event/title", "/name", "/email", "/notes", "/answers"];
     let all: &[&str] = if object[MARK] == true && object["text"].is_string() {
         // A text does not show who wrote which part of it.
         &[WHOLE]
     } else if object[MARK] == true {
-        &["/title", "/description", "/location", "/name", "/notes", "/message"]
+        &["/title", "/description", "/location", "/conference_url", "/attendees", "/name", "/notes", "/message"]
     } else if object["source"] == "external_ical" {
         &imported
     } else if object["metadata"]["booking"].is_object() {
         &booked
-    } else if object["booking_page_id"].is_string() && object.get("event").is_some() {
+    } else if object["booking_page_id"].is_string() && (object.get("event").is_some() || object["event_id"].is_string())
+    {
+        // As the guest sees it, or as the host does.
         &of_guest
     } else if object.get("skipped_events").is_some() {
         // Both quote the feed or file.
@@ -134,6 +142,11 @@ mod tests {
         assert_eq!(places(&json!([made])), ["/0/event/title"]);
         let deleted = json!({ "booking_page_id": "bkp_1", "event": null, "name": "Ada", "email": "a", "notes": "Hi" });
         assert_eq!(places(&deleted), ["/name", "/email", "/notes"]);
+        let of_host = json!({
+            "id": "bkg_1", "booking_page_id": "bkp_1", "event_id": "evt_1", "name": "Ada", "email": "a", "notes": null,
+            "answers": { "team": "Sales" }
+        });
+        assert_eq!(places(&json!({ "data": [of_host] })), ["/data/0/name", "/data/0/email", "/data/0/answers"]);
         assert_eq!(places(&json!({ "booking_page_id": "bkp_1", "name": "Ours" })), Vec::<String>::new());
     }
 

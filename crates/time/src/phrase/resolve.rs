@@ -105,6 +105,8 @@ struct Resolver {
 struct Side {
     date: Option<CivilDate>,
     times: Vec<CivilTime>,
+    /// Whether it is written on a clock with 24 hours.
+    of_24: bool,
     moment: Option<Timestamp>,
 }
 
@@ -165,7 +167,12 @@ impl Resolver {
     fn sides(&self, point: &Point, from: CivilDate) -> Result<Vec<Side>, Unresolved> {
         if let Some(moment) = self.moment(point)? {
             let local = self.zone.to_civil(moment);
-            return Ok(vec![Side { date: Some(local.date), times: vec![local.time], moment: Some(moment) }]);
+            return Ok(vec![Side {
+                date: Some(local.date),
+                times: vec![local.time],
+                of_24: false,
+                moment: Some(moment),
+            }]);
         }
         let Some(clock) = point.clock else {
             let missing = "lacks a time at one end of the range; send, for example, tomorrow from 2pm to 3pm";
@@ -175,10 +182,12 @@ impl Resolver {
         let dates = dates(point, self.today(), from)?;
         let dates: Vec<Option<CivilDate>> =
             dates.map_or_else(|| vec![None], |dates| dates.into_iter().map(Some).collect());
-        Ok(dates.into_iter().map(|date| Side { date, times: times.clone(), moment: None }).collect())
+        let of_24 = matches!(clock, Clock::Of24(_));
+        Ok(dates.into_iter().map(|date| Side { date, times: times.clone(), of_24, moment: None }).collect())
     }
 
-    /// The shortest ranges between these ends.
+    /// The shortest ranges between these ends. If one of them is written on a clock with 24 hours, the other may be too, so
+    /// that its hour as it is written counts besides.
     fn shortest(&self, first: &Side, last: &Side) -> Vec<(CivilDateTime, CivilDateTime)> {
         let length =
             |(from, to): &(CivilDateTime, CivilDateTime)| Some(to.as_micros()?.saturating_sub(from.as_micros()?));
@@ -190,9 +199,10 @@ impl Resolver {
                 ranges.push((begins.at(from), ends.at(to)));
             }
         }
+        let literal = ranges.first().copied().filter(|_| first.of_24 || last.of_24);
         ranges.retain(|(from, to)| from < to);
         let least = ranges.iter().map(length).min();
-        ranges.retain(|range| Some(length(range)) == least);
+        ranges.retain(|range| Some(length(range)) == least || Some(*range) == literal);
         ranges
     }
 
@@ -333,7 +343,7 @@ fn times(clock: Clock, part: Option<Part>) -> Result<Vec<CivilTime>, Unresolved>
     times.retain(|time| match part {
         None => true,
         Some(Part::Morning) => *time < o_clock(12),
-        Some(Part::Afternoon) => *time >= o_clock(12),
+        Some(Part::Afternoon) => (o_clock(12)..o_clock(19)).contains(time),
         Some(Part::Evening) => *time >= o_clock(17),
     });
     if times.is_empty() {

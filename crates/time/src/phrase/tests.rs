@@ -87,6 +87,7 @@ fn candidates(text: &str, now: &str) -> Vec<String> {
 #[case::range_first("from 2 to 3pm tomorrow", "Saturday, 2026-03-07, from 14:00 to 15:00")]
 #[case::range_with_dash("tomorrow 2-3 p.m.", "Saturday, 2026-03-07, from 14:00 to 15:00")]
 #[case::range_of_a_clock("14:00–15:30", "Friday, 2026-03-06, from 14:00 to 15:30")]
+#[case::range_that_only_24_hours_show("tomorrow 9 to 14", "Saturday, 2026-03-07, from 09:00 to 14:00")]
 #[case::range_over_noon("11 to 1pm", "Friday, 2026-03-06, from 11:00 to 13:00")]
 #[case::range_from_a_half("tomorrow 11am to 1", "Saturday, 2026-03-07, from 11:00 to 13:00")]
 #[case::range_between("between 2pm and 3pm on Monday", "Monday, 2026-03-09, from 14:00 to 15:00")]
@@ -149,6 +150,10 @@ fn edges_of_the_calendar(#[case] now: &str, #[case] text: &str, #[case] reading:
 #[case::next_hour("at 3", FRIDAY, &["Friday, 2026-03-06, at 15:00", "Saturday, 2026-03-07, at 03:00"])]
 #[case::one_digit("Monday 2:30", FRIDAY, &["Monday, 2026-03-09, at 02:30", "Monday, 2026-03-09, at 14:30"])]
 #[case::range("2 to 3", FRIDAY, &["Friday, 2026-03-06, from 14:00 to 15:00", "Saturday, 2026-03-07, from 02:00 to 03:00"])]
+#[case::range_of_24_hours(
+    "tomorrow 8:00-20:30", FRIDAY,
+    &["Saturday, 2026-03-07, from 08:00 to 20:30", "Saturday, 2026-03-07, from 20:00 to 20:30"]
+)]
 #[case::slashes("03/04/2026", FRIDAY, &["Wednesday, 2026-03-04", "Friday, 2026-04-03"])]
 #[case::that_weekday("Friday", FRIDAY, &["Friday, 2026-03-06", "Friday, 2026-03-13"])]
 #[case::next("next Friday", "2026-03-04T09:00:00Z", &["Friday, 2026-03-06", "Friday, 2026-03-13"])]
@@ -296,7 +301,9 @@ fn meanings(text: &str, zone: Zone, now: Timestamp) -> Vec<Resolved> {
         Err(Unresolved::Ambiguous { candidates }) => {
             candidates.iter().map(|candidate| resolve(candidate, zone, now).unwrap()).collect()
         }
-        Err(_) => Vec::new(),
+        // A day or a time that the clocks of the zone skip, or that is outside the years.
+        Err(Unresolved::Skipped { .. } | Unresolved::OutOfRange) => Vec::new(),
+        Err(other) => panic!("{text}: {other}"),
     }
 }
 
@@ -340,9 +347,9 @@ proptest! {
             Err(Unresolved::OutOfRange) => prop_assert!(!(Timestamp::EPOCH..Timestamp::HORIZON).contains(&expected)),
             Err(Unresolved::Skipped { local, .. }) => prop_assert!(local == civil && zone.to_civil(expected) != civil),
             Err(Unresolved::Ambiguous { candidates }) => {
-                for text in candidates {
-                    prop_assert_eq!(zone.to_civil(resolve(&text, zone, now).unwrap().start), civil);
-                }
+                let found: Vec<_> = candidates.iter().map(|text| resolve(text, zone, now).unwrap().start).collect();
+                prop_assert!(found.len() == 2 && found[0] == expected && found[1] > expected, "{found:?}");
+                prop_assert_eq!(zone.to_civil(found[1]), civil);
             }
             Err(other) => prop_assert!(false, "{other}"),
         }

@@ -61,6 +61,8 @@ pub(super) enum Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     At(CivilTime),
+    /// The same, as only a clock with 24 hours shows it.
+    Of24(CivilTime),
     /// The time in the morning; it may also be the one 12 hours later.
     Either(CivilTime),
 }
@@ -70,14 +72,14 @@ impl Clock {
     pub(super) fn of_hour(hour: u32) -> Option<Self> {
         match hour {
             1..=12 => CivilTime::new(hour % 12, 0, 0).map(Self::Either),
-            _ => CivilTime::new(hour, 0, 0).map(Self::At),
+            _ => CivilTime::new(hour, 0, 0).map(Self::Of24),
         }
     }
 
     /// The times that it may be.
     pub(super) fn times(self) -> Vec<CivilTime> {
         match self {
-            Self::At(time) => vec![time],
+            Self::At(time) | Self::Of24(time) => vec![time],
             Self::Either(time) => {
                 let later = CivilTime::from_micros(time.as_micros() + HALF_A_DAY);
                 std::iter::once(time).chain(later).collect()
@@ -230,6 +232,7 @@ fn clock(word: &str) -> Result<Option<Clock>, Unresolved> {
         Some(later) if (1..=12).contains(&hour) => of(hour % 12 + later).map(Clock::At),
         Some(_) => None,
         None if text.find(':') == Some(1) && hour > 0 => of(hour).map(Clock::Either),
+        None if hour == 0 || hour > 12 => of(hour).map(Clock::Of24),
         None => of(hour).map(Clock::At),
     };
     clock.map(Some).ok_or_else(|| Unresolved::missing(word))

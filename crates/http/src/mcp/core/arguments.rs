@@ -17,6 +17,8 @@ const REPEATED: usize = 100;
 #[derive(Debug)]
 pub(in super::super) struct Arguments {
     given: JsonObject,
+    /// The names of those that are an empty text.
+    empty: Vec<String>,
 }
 
 impl Arguments {
@@ -25,6 +27,7 @@ impl Arguments {
     /// # Errors
     /// If an argument has an unknown name, or a required one is missing.
     pub(super) fn of(mut given: JsonObject, properties: &Value, required: &[&str]) -> Result<Self, FieldError> {
+        let empty = given.iter().filter(|(_, value)| **value == "").map(|(name, _)| name.clone()).collect();
         given.retain(|_, value| !value.is_null() && *value != "");
         let known: Vec<&str> = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
@@ -39,7 +42,17 @@ impl Arguments {
         if let Some(missing) = required.iter().find(|name| !given.contains_key(**name)) {
             return Err(FieldError::new(*missing, "is required"));
         }
-        Ok(Self { given })
+        Ok(Self { given, empty })
+    }
+
+    /// Refuses empty texts, where leaving an argument out means something else than clearing a field.
+    ///
+    /// # Errors
+    /// For the first empty text.
+    pub(super) fn without_empty(&self) -> Result<(), FieldError> {
+        let Some(name) = self.empty.first() else { return Ok(()) };
+        let message = "is empty: leave it out to keep the field; to clear it, send null by call_operation";
+        Err(FieldError::new(name, message))
     }
 
     /// The value of an argument as it was sent.
@@ -216,7 +229,11 @@ fn text_of(name: &str, value: &Value) -> Result<String, FieldError> {
 /// A date with a time of day, `2026-03-05T14:00`, with seconds and a fraction of them or without them.
 fn local_time(text: &str) -> Option<CivilDateTime> {
     let (date, time) = text.split_once(['T', ' '])?;
-    let time = time.split_once('.').map_or(time, |(time, _)| time);
+    let time = match time.split_once('.') {
+        Some((time, digits)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => time,
+        Some(_) => return None,
+        None => time,
+    };
     let number =
         |part: &str| part.parse().ok().filter(|_| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()));
     let mut parts = time.split(':').map(number);
@@ -280,6 +297,8 @@ mod tests {
     #[case::date("2026-03-05", "Europe/Berlin", Some("2026-03-04T23:00:00Z"))]
     #[case::local_without_a_zone("2026-03-05T14:00", "", None)]
     #[case::fraction("2026-03-05T14:00:00.000", "Europe/Berlin", Some("2026-03-05T13:00:00Z"))]
+    #[case::fraction_and_offset("2026-03-05T14:00:00.000+0100", "Europe/Berlin", None)]
+    #[case::fraction_and_zone("2026-03-05T14:00:00.000 UTC", "Europe/Berlin", None)]
     #[case::sign("2026-03-05T+5:00", "Europe/Berlin", None)]
     #[case::skipped("2026-03-29T02:30", "Europe/Berlin", None)]
     #[case::text("tomorrow", "Europe/Berlin", None)]

@@ -24,6 +24,8 @@ const ME: &str = "me";
 const PAGE: usize = 200;
 /// The most lists of agents that are read to find a name.
 const PAGES_MAX: usize = 5;
+/// The longest name that an agent can have, in characters.
+const NAME_MAX: usize = 255;
 /// The status of an agent that no longer takes part in anything.
 const GONE: &str = "decommissioned";
 
@@ -101,6 +103,9 @@ impl Whose {
 /// ids. A key of an agent cannot read the names of others.
 pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<Vec<Agent>, Failure> {
     let is_id = |text: &str| text.starts_with("agt_");
+    if let Some(long) = wanted.iter().find(|name| name.chars().nth(NAME_MAX).is_some()) {
+        return Err(FieldError::new(argument, format!("has no agent named {:?}", beginning(long))).into());
+    }
     let mut known = Vec::new();
     if let Some(own) = session.own_agent().map(|own| own.to_string()) {
         if wanted.iter().any(|name| !is_id(name)) {
@@ -168,10 +173,8 @@ fn named(known: &[Agent], argument: &str, name: &str) -> Result<Agent, FieldErro
         [only] => Ok((*only).clone()),
         [] => {
             let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
-            Err(FieldError::new(
-                argument,
-                format!("has no agent named {:?}; the nearest names are {nearest}", beginning(name)),
-            ))
+            let nearest = if nearest.is_empty() { nearest } else { format!("; the nearest names are {nearest}") };
+            Err(FieldError::new(argument, format!("has no agent named {:?}{nearest}", beginning(name))))
         }
         several => {
             let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();

@@ -48,9 +48,13 @@ impl Times {
     }
 }
 
-fn time(arguments: &Arguments, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
+/// A time of day. A date alone is none.
+///
+/// # Errors
+/// Those of [`Arguments::instant`], and for a date.
+pub(super) fn time(arguments: &Arguments, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
     if arguments.text(name)?.is_some_and(|text| text.trim().parse::<CivilDate>().is_ok()) {
-        let message = "is a date, which only an all-day event takes; send a time such as 2026-03-05T09:00";
+        let message = "is a date, which only an all-day event has; send a time such as 2026-03-05T09:00";
         return Err(FieldError::new(name, message));
     }
     arguments.instant(name, zone)

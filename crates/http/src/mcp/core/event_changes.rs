@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kalends_app::operations;
 use kalends_calendars::Occurrence;
 use kalends_kernel::FieldError;
+use kalends_time::Zone;
 use serde_json::{Value, json};
 
 use super::{
@@ -74,9 +75,12 @@ impl CoreTool for UpdateEvent {
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+        arguments.without_empty()?;
         let named = arguments.zone("timezone")?;
         let allowed = arguments.flag("allow_conflict")?.unwrap_or(false);
-        let times_need_it = arguments.value("duration_minutes").is_some() || has_local_times(arguments)?;
+        let is_local = has_local_times(arguments)?;
+        let written_in = named.filter(|_| is_local).map(Zone::name);
+        let times_need_it = arguments.value("duration_minutes").is_some() || is_local;
         let target = Target::of(session, arguments, times_need_it).await?;
         let before = &target.before;
         let zone = named.or_else(|| before["local"]["timezone"].as_str()?.parse().ok());
@@ -89,7 +93,7 @@ impl CoreTool for UpdateEvent {
             "start_time": times.start,
             "end_time": times.end,
             "attendees": attendees(arguments)?,
-            "recurrence_timezone": rule.as_ref().and_then(|_| target.zone_of_new_series()),
+            "recurrence_timezone": rule.as_ref().and_then(|_| target.zone_of_new_series(written_in)),
             "recurrence_rule": rule,
             // A renamed event may still overlap others.
             "if_free": (places && !allowed).then_some(true),
@@ -195,11 +199,11 @@ impl Target {
         self.scope.as_deref().filter(|_| self.is_occurrence)
     }
 
-    /// The zone of the series that a one-off event becomes by a rule: its calendar's, so that the series keeps its local
-    /// time. An all-day series follows it by itself.
-    fn zone_of_new_series(&self) -> Option<&str> {
+    /// The zone of the series that a one-off event becomes by a rule: the one in which its times were written, or else its
+    /// calendar's, so that the series keeps its local time. An all-day series follows it by itself.
+    fn zone_of_new_series<'a>(&'a self, written_in: Option<&'a str>) -> Option<&'a str> {
         let is_once = !self.is_occurrence && self.before["recurrenceRule"].is_null() && self.before["allDay"] != true;
-        self.before["local"]["timezone"].as_str().filter(|_| is_once)
+        written_in.or_else(|| self.before["local"]["timezone"].as_str()).filter(|_| is_once)
     }
 
     /// What to know if the answer is the second half of a series.
@@ -244,6 +248,9 @@ fn lost_exceptions(before: &Value, after: &Value) -> Option<String> {
     let exdates = |event: &Value| event["recurrenceExdates"].as_array().cloned().unwrap_or_default();
     let kept = exdates(after);
     let lost = exdates(before).iter().filter(|start| !kept.contains(start)).count();
+    if is_same("startTime") && lost == 0 {
+        return None;
+    }
     let revived = match lost {
         0 => String::new(),
         lost => format!(" {lost} cancelled before may take place again: look at list_events and cancel them again."),
@@ -299,8 +306,9 @@ mod tests {
     #[test]
     fn a_new_series_follows_its_calendar() {
         let once = json!({ "recurrenceRule": null, "local": { "timezone": "Europe/Berlin" } });
-        assert_eq!(target(SERIES, None, once).zone_of_new_series(), Some("Europe/Berlin"));
-        assert_eq!(target(SERIES, Some("all"), series()).zone_of_new_series(), None);
+        assert_eq!(target(SERIES, None, once.clone()).zone_of_new_series(None), Some("Europe/Berlin"));
+        assert_eq!(target(SERIES, None, once).zone_of_new_series(Some("Asia/Tokyo")), Some("Asia/Tokyo"));
+        assert_eq!(target(SERIES, Some("all"), series()).zone_of_new_series(None), None);
     }
 
     #[test]

@@ -80,8 +80,10 @@ impl CoreTool for ListEvents {
             }
         };
         let data = listed.body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let events: Vec<Value> = data.iter().map(|event| compact::event(event, Some(zone))).collect();
-        let others = listed.body["total"].as_u64().unwrap_or_default().saturating_sub(events.len() as u64);
+        // Expired holds are cancelled, too.
+        let live = data.iter().filter(|event| event["status"] != "cancelled");
+        let events: Vec<Value> = live.map(|event| compact::event(event, Some(zone))).collect();
+        let others = listed.body["total"].as_u64().unwrap_or_default().saturating_sub(data.len() as u64);
         let mut found = json!({ "events": events, "from": start.to_string(), "to": end.to_string() });
         if others > 0 {
             found["others"] = others.into();

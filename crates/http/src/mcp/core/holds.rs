@@ -1,5 +1,7 @@
 //! Holding a time while somebody decides.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kalends_app::operations::{self, Operation};
 use kalends_calendars::HOLD_SET_MAX;
@@ -26,6 +28,9 @@ const OF_A_SET: &str = "hst_";
 /// The code of the error about an idempotency key that an earlier, different request had.
 const MISMATCH: &str = "idempotency_mismatch";
 
+const OTHER_HOLD: &str = "This idempotency_key was used before, and its hold is over, confirmed, or another one: see \
+    list_events. For a new hold, send another key.";
+
 /// `hold_time`
 pub(super) struct HoldTime;
 
@@ -36,8 +41,8 @@ impl CoreTool for HoldTime {
             name: "hold_time",
             title: "Hold a time",
             description: "Keeps a free time on the calendar of each participant while somebody decides: on all of them or on \
-                none. It ends by itself. If something blocks the time, the error lists what, and the nearest free times. \
-                Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
+                none. It ends by itself. If events or holds there block the time, the error lists them, and the nearest \
+                free times. Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
                 [\"Ada\", \"Bob\"], \"start\": \"2026-03-05T14:00\", \"duration_minutes\": 30, \"timezone\": \
                 \"Europe/Berlin\"}",
             effect: Effect::Adds,
@@ -103,10 +108,11 @@ impl CoreTool for HoldTime {
             Err(failure) => return Err(failure),
         };
         // A repeated call asks for a later expiry, so that the API takes it for a different request.
-        if refused["code"] == MISMATCH
-            && let Some(earlier) = earlier(session, &calendars, &title, (start, end)).await?
-        {
-            return Ok(placed(&earlier, zone));
+        if refused["code"] == MISMATCH {
+            if let Some(earlier) = earlier(session, &calendars, &title, (start, end)).await? {
+                return Ok(placed(&earlier, zone));
+            }
+            refused["message"] = OTHER_HOLD.into();
         }
         compact::conflict(&mut refused, zone);
         Err(Failure::Refused(refused))
@@ -152,7 +158,9 @@ async fn earlier(
     let Some(hold) = listed["data"].as_array().into_iter().flatten().find(is_same) else { return Ok(None) };
     let Some(set) = hold["holdSetId"].as_str() else { return Ok(Some(hold.clone())) };
     let set = session.call(&operations::GET_HOLD_SET, json!({ "id": set })).await?.body;
-    Ok(Some(set))
+    let held: BTreeSet<&str> = holds(&set).iter().filter_map(|hold| hold["calendarId"].as_str()).collect();
+    let asked: BTreeSet<&str> = calendars.iter().map(String::as_str).collect();
+    Ok((held == asked).then_some(set))
 }
 
 /// The holds of a set, or one hold.

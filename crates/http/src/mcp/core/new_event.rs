@@ -26,9 +26,10 @@ impl CoreTool for CreateEvent {
         About {
             name: "create_event",
             title: "Create an event",
-            description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If the time is taken, it books nothing and returns what is \
-                there and the nearest free times. Nobody gets email unless send_invitations is true. Returns the event with \
-                event_id and version. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
+            description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If something \
+                on this calendar is at the time, it books nothing and returns what, and the nearest free times. Other \
+                calendars and working hours are not checked; see find_times. Nobody gets email unless send_invitations is \
+                true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
                 \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Adds,
             operations: &[&operations::CREATE_EVENT],
@@ -61,7 +62,7 @@ impl CoreTool for CreateEvent {
             "send_invitations": { "type": "boolean", "default": false, "description": "Whether to email the attendees." },
             "recurrence_rule": { "type": "string", "description": "Makes a series, such as FREQ=WEEKLY;BYDAY=MO;COUNT=10." },
             "recurrence_timezone": {
-                "type": "string", "description": "Zone whose clock the series follows. The calendar's if left out.",
+                "type": "string", "description": "Zone whose clock the series follows. That of local times, or the calendar's, if left out.",
             },
             "all_day": { "type": "boolean", "default": false },
             "allow_conflict": { "type": "boolean", "default": false, "description": "Whether to book a time that is taken." },
@@ -82,13 +83,15 @@ impl CoreTool for CreateEvent {
         let rule = rule(arguments)?;
         // An all-day series follows its calendar's zone by itself.
         let follows_calendar = rule.is_some() && repeats_in.is_none() && !all_day;
-        let needs_zone = follows_calendar || (named.is_none() && !all_day && has_local_times(arguments)?);
+        let is_local = !all_day && has_local_times(arguments)?;
+        let needs_zone = follows_calendar || (named.is_none() && is_local);
         let place = Place::of(session, arguments, needs_zone).await?;
         let zone = named.or(place.zone);
         let times = Times::of(arguments, zone, all_day, None)?;
         let next_day = times.start.as_deref().filter(|_| all_day).and_then(day_after);
         let end = times.end.or(next_day).ok_or_else(|| FieldError::new("end", "is required, or duration_minutes"))?;
-        let repeats_in = if follows_calendar { place.zone } else { repeats_in };
+        // Local times of a series mean the clock in which they were written.
+        let repeats_in = if follows_calendar { named.filter(|_| is_local).or(place.zone) } else { repeats_in };
         let mut asked = json!({
             "cal_id": place.calendar,
             "start_time": times.start,

@@ -22,8 +22,8 @@ impl CoreTool for GetEvent {
         About {
             name: "get_event",
             title: "Get an event",
-            description: "Returns one event, booking, occurrence or series with what lists leave out: description, call, attendees with \
-                their replies, reminders, the rule of a series, the series_id of an occurrence, and the version, which \
+            description: "Returns one event, booking, occurrence or series with what lists leave out: description, call, \
+                attendees with their replies, reminders, the rule of a series, the series_id of an occurrence, and the version, which \
                 update_event and cancel_event take. Example: {\"event_id\": \"evt_...\"}",
             effect: Effect::Reads,
             operations: &[&operations::GET_EVENT],
@@ -109,9 +109,7 @@ pub(super) fn explained(failure: Failure, zone: Option<Zone>, allowed: bool) -> 
         };
         let message = format!("{}. {remedy}.", error["message"].as_str().unwrap_or_default());
         error["message"] = message.into();
-        if let (Some(zone), Some(free)) = (zone, error.get_mut("nearest_free").and_then(Value::as_array_mut)) {
-            free.iter_mut().for_each(|slot| *slot = compact::slot(slot, zone));
-        }
+        compact::conflict(&mut error, zone.unwrap_or(Zone::UTC));
     } else if error["code"] == "stale" {
         error["message"] =
             "the event has changed since you read this version; call get_event, look at it, and send its \

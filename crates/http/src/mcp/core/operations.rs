@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::{
-    arguments::{Arguments, nearest},
+    arguments::{Arguments, beginning, nearest},
     failure::{Failure, Outcome},
     ranking::{Entry, ranked},
     session::Session,
@@ -21,8 +21,6 @@ const QUERY_MAX: usize = 200;
 const FOUND_MAX: u32 = 5;
 /// A longer schema, in bytes of its JSON, is shown without descriptions.
 const SCHEMA_MAX: usize = 4 << 10;
-/// How much of an unknown name an error repeats, in characters.
-const NAME_MAX: usize = 60;
 /// The argument with the arguments of the operation.
 const ARGUMENTS: &str = "arguments";
 /// The argument that limits a change to one version.
@@ -168,10 +166,10 @@ impl CoreTool for CallOperation {
 /// The error for a name that none of the operations has.
 fn unknown<'a>(name: &str, bound: impl Iterator<Item = &'a Bound>) -> FieldError {
     let nearest = nearest(name, bound.map(|bound| bound.operation.id)).join(", ");
-    let shown: String = name.chars().take(NAME_MAX).collect();
+    let nearest = if nearest.is_empty() { nearest } else { format!(" The nearest names are {nearest}.") };
     let message = format!(
-        "is not an operation that this key may call: {shown:?}. The nearest names are {nearest}. Find others with \
-         search_operations"
+        "is not an operation that this key may call: {:?}.{nearest} Find others with search_operations",
+        beginning(name)
     );
     FieldError::new("operation", message)
 }

@@ -11,6 +11,7 @@ use super::{
     arguments::Arguments,
     compact,
     directory::{Agent, Whose},
+    event_arguments::time,
     failure::Outcome,
     session::Session,
     tool::{About, CoreTool, Effect},
@@ -18,6 +19,8 @@ use super::{
 
 /// How far the search reaches if no end is given.
 const DAYS: i64 = 14;
+/// How far the search can reach. Each quarter of an hour in between may be offered.
+const DAYS_MAX: i64 = 60;
 /// The minutes from the start of one time to the next.
 const STEP: i64 = 15;
 /// The number of times that are returned unless the call says otherwise.
@@ -75,7 +78,7 @@ impl CoreTool for FindTimes {
             },
             "duration_minutes": { "type": "integer", "minimum": 5, "maximum": 480 },
             "earliest": { "type": "string", "description": "A local time, or one with an offset. Now if left out, or past." },
-            "latest": { "type": "string", "description": "The latest end; a date includes its day. 14 days after earliest if left out." },
+            "latest": { "type": "string", "description": "The latest end; a date includes its day. 14 days after earliest if left out, at most 60." },
             "timezone": { "type": "string", "description": "IANA zone of local times. The first participant's if left out." },
             "working_hours_only": {
                 "type": "boolean",
@@ -94,6 +97,13 @@ impl CoreTool for FindTimes {
         let earliest = arguments.instant("earliest", Some(zone))?.filter(|earliest| *earliest > now);
         let earliest = earliest.unwrap_or_else(|| next_step(now));
         let latest = arguments.end("latest", Some(zone))?.unwrap_or(earliest + SignedDuration::days(DAYS));
+        if latest <= now {
+            return Err(FieldError::new("latest", format!("has passed; now is {now}")).into());
+        }
+        if latest > earliest + SignedDuration::days(DAYS_MAX) {
+            let message = format!("must be at most {DAYS_MAX} days after earliest ({earliest})");
+            return Err(FieldError::new("latest", message).into());
+        }
         let mut asked = json!({
             "start": earliest.to_string(),
             "end": latest.to_string(),
@@ -275,10 +285,10 @@ fn explanation(mut entry: Value, answer: &Value, zone: Zone) -> Value {
 /// If the arguments name no time, or contradict each other.
 pub(super) fn span(arguments: &Arguments, zone: Zone) -> Result<(Timestamp, Timestamp), FieldError> {
     let wrong = |message: &str| FieldError::new("duration_minutes", message);
-    let start = arguments.instant("start", Some(zone))?.ok_or_else(|| FieldError::new("start", "is required"))?;
+    let start = time(arguments, "start", Some(zone))?.ok_or_else(|| FieldError::new("start", "is required"))?;
     let minutes = arguments.number("duration_minutes")?;
     let after = minutes.map(|minutes| start + SignedDuration::minutes(minutes.into()));
-    match (arguments.instant("end", Some(zone))?, after) {
+    match (time(arguments, "end", Some(zone))?, after) {
         (Some(end), Some(after)) if end != after => Err(wrong("contradicts end; leave one of them out")),
         (_, Some(after)) if after == start => Err(wrong("must be at least 1")),
         (Some(end), _) | (None, Some(end)) => Ok((start, end)),
