@@ -110,11 +110,14 @@ pub(super) fn instant(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
+/// The longest message of an error about an argument, in characters. It may repeat what was sent.
+const MESSAGE_MAX: usize = 1_000;
+
 /// The error about an argument in the form of the API's errors.
 pub(in super::super) fn argument_error(error: &FieldError) -> Value {
     json!({
         "type": "validation_error", "code": "invalid_value",
-        "message": format!("{}: {}", error.param, error.message), "param": error.param,
+        "message": error.to_string().chars().take(MESSAGE_MAX).collect::<String>(), "param": error.param,
     })
 }
 

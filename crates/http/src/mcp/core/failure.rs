@@ -44,8 +44,8 @@ impl Failure {
     }
 }
 
-/// A text with the tool's names of parameters: of the one with which a clause of it begins, and of all whose names are no
-/// words.
+/// A text with the tool's names of parameters. The name at the beginning of a clause is always a parameter; elsewhere, only a
+/// name with an underscore or a hyphen is, because others are words of the sentence.
 pub(super) fn named(text: &str, renamed: &[(&str, &str)]) -> String {
     let clauses = text.split("; ").map(|clause| {
         let end = clause.find(|char| !is_part(char)).unwrap_or(clause.len());

@@ -31,9 +31,9 @@ impl CoreTool for CreateProposal {
             name: "create_proposal",
             title: "Propose times",
             description: "Offers several times to agents. Each participant answers once with respond_to_proposal; the last \
-                answer confirms the best time, and the organizer and all who did not decline get an event. A time that is taken by then, or \
-                that nobody accepted, is not confirmed. Returns the slots and their ids. Example: {\"title\": \"Review\", \
-                \"participants\": [\"Ben\"], \"times\": [\"2026-03-05T10:00\", \"2026-03-06T14:00\"], \
+                answer confirms the best time, and the organizer and all who did not decline get an event. A time that is \
+                taken by then, or that nobody accepted, is not confirmed. Returns the slots and their ids. Example: \
+                {\"title\": \"Review\", \"participants\": [\"Ben\"], \"times\": [\"2026-03-05T10:00\", \"2026-03-06T14:00\"], \
                 \"duration_minutes\": 30}",
             effect: Effect::Adds,
             operations: &[
@@ -120,8 +120,8 @@ impl CoreTool for RespondToProposal {
             name: "respond_to_proposal",
             title: "Answer a proposal",
             description: "Answers a proposal for a participant, once: accept a slot, decline all, or counter with other times, \
-                which only inform the organizer: a counter is an answer, too. Name the slot by slot_id or by its start. Returns the proposal; the last \
-                answer confirms the best slot and returns created_event_ids. Example: {\"proposal_id\": \"spr_...\", \
+                which only inform the organizer: a counter is an answer, too. Name the slot by slot_id or by its start. \
+                Returns the proposal; the last answer confirms the best slot and returns created_event_ids. Example: {\"proposal_id\": \"spr_...\", \
                 \"response\": \"accept\", \"slot_id\": \"slt_...\"}",
             effect: Effect::Adds,
             operations: &[
