@@ -272,14 +272,20 @@ impl Browser {
         self.wait_for(Locator::XPath(&format!("//h1[normalize-space()={}]", quoted(heading)))).await;
     }
 
-    /// Waits for an element and clicks on it. A script may replace the element between the look and the click. Then the
-    /// new one is clicked on.
+    /// Waits for an element and clicks on it.
     pub async fn click(&self, css: &str) {
-        let mut clicked = self.find(css).await.click().await;
-        if clicked.as_ref().is_err_and(CmdError::is_stale_element_reference) {
-            clicked = self.find(css).await.click().await;
+        self.act_on(css, async |element| element.click().await).await;
+    }
+
+    /// Waits for an element and acts on it. A script may replace the element between the look and the act. Then this acts on
+    /// the new one.
+    async fn act_on<T>(&self, css: &str, act: impl AsyncFn(&Element) -> Result<T, CmdError>) -> T {
+        loop {
+            match act(&self.find(css).await).await {
+                Err(error) if error.is_stale_element_reference() => {}
+                acted => return acted.unwrap_or_else(|error| panic!("{css}: {error}")),
+            }
         }
-        clicked.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
     }
 
     /// Waits for a button with this text and presses it.
@@ -295,7 +301,7 @@ impl Browser {
 
     /// Types into a field.
     pub async fn fill(&self, css: &str, text: &str) {
-        self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));
+        self.act_on(css, async |element| element.send_keys(text).await).await;
     }
 
     /// Chooses a new file with this name and content in a field for files.
@@ -332,7 +338,7 @@ impl Browser {
 
     /// Empties a field.
     pub async fn clear(&self, css: &str) {
-        self.find(css).await.clear().await.unwrap_or_else(|error| panic!("{css}: {error}"));
+        self.act_on(css, async |element| element.clear().await).await;
     }
 
     /// Waits until the main part of the page, its foot and its dialogs show exactly one link or button with this text. Marks
@@ -370,18 +376,17 @@ impl Browser {
 
     /// Chooses an option of a select element by its value.
     pub async fn choose(&self, css: &str, value: &str) {
-        let chosen = self.find(css).await.select_by_value(value).await;
-        chosen.unwrap_or_else(|error| panic!("{value} of {css}: {error}"));
+        self.act_on(css, async |element| element.select_by_value(value).await).await;
     }
 
     /// The visible text of an element.
     pub async fn text(&self, css: &str) -> String {
-        self.find(css).await.text().await.expect("a text")
+        self.act_on(css, async |element| element.text().await).await
     }
 
     /// A property of an element, such as the value of a field.
     pub async fn property(&self, css: &str, name: &str) -> String {
-        self.find(css).await.prop(name).await.expect("a property").unwrap_or_default()
+        self.act_on(css, async |element| element.prop(name).await).await.unwrap_or_default()
     }
 
     /// Runs a script of the test and returns its result. It runs even if the page's own scripts do not.
