@@ -29,6 +29,15 @@ pub struct Request {
     pub idempotency: Option<Idempotency>,
     /// Whether the events in the answer also show local times in their calendar's zone.
     pub local: bool,
+    /// Whether everything is checked and answered as usual, but nothing is committed.
+    pub dry_run: bool,
+}
+
+impl Request {
+    /// A request as it arrives: it is not repeated, its answer shows no local times, and it is not a dry run.
+    pub const fn new(id: RequestId, ip: Option<IpAddr>, operation: &'static Operation, started: Timestamp) -> Self {
+        Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false }
+    }
 }
 
 /// The identity of a request that may be repeated.

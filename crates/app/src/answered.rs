@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use crate::{Answer, Request};
 
+/// What a dry run shows in place of a secret.
+const NOT_MADE: &str = "(dry run)";
+
 /// The outcome of a use case: the resource as the caller may see it, and the answer that a repetition of the request
 /// gets. The caller gets exactly the stored bytes; code that needs a value of the answer takes it from the resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +22,11 @@ pub struct Answered<T> {
 impl<T: Serialize> Answered<T> {
     /// The answer to `request` that shows `resource`, with the status of the operation.
     pub(crate) fn shows(request: &Request, resource: T, version: Option<Version>) -> Self {
-        Self::with_status(request.operation.status, resource, version)
+        let mut shown = Self::with_status(request.operation.status, resource, version);
+        if request.dry_run {
+            shown.answer.body = shown.answer.body.map(|body| without(request.operation.secret_fields(), body));
+        }
+        shown
     }
 
     /// An answer that shows `resource` with this status.
@@ -41,6 +48,18 @@ impl<T> Answered<T> {
     pub(crate) fn map<U>(self, into: impl FnOnce(T) -> U) -> Answered<U> {
         Answered { resource: into(self.resource), answer: self.answer }
     }
+}
+
+/// A JSON object with a placeholder in each of these fields. A dry run makes secrets that open nothing, so it shows none.
+fn without(fields: &[&str], body: String) -> String {
+    let shown = if fields.is_empty() { None } else { serde_json::from_str(&body).ok() };
+    let Some(serde_json::Value::Object(mut shown)) = shown else { return body };
+    for field in fields {
+        if let Some(value) = shown.get_mut(*field).filter(|value| !value.is_null()) {
+            *value = NOT_MADE.into();
+        }
+    }
+    json(&shown)
 }
 
 /// The value as JSON text. Serialization cannot fail: wire types have only string keys and infallible serializers. If

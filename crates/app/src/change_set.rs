@@ -17,6 +17,9 @@ pub struct ChangeSet {
     pub org: OrgId,
     /// The request that asked for the changes, for the log; `None` for background work.
     pub request: Option<RequestId>,
+    /// Whether the store checks and applies the change-set, and then rolls it back. A success is
+    /// [`crate::ports::CommitError::RolledBack`].
+    pub dry_run: bool,
     /// What must still hold, in addition to the versions in the changes themselves.
     pub guards: Vec<Guard>,
     /// Writes to organizations, keys, codes, users and sessions.
@@ -162,6 +165,7 @@ impl ChangeSet {
         Self {
             org,
             request: None,
+            dry_run: false,
             guards: Vec::new(),
             accounts: Vec::new(),
             calendars: Vec::new(),
@@ -182,10 +186,11 @@ impl ChangeSet {
         }
     }
 
-    /// Whether the change-set only adds events, and guards nothing but the time of calendars. Such change-sets depend
+    /// Whether the change-set only adds events, guards nothing but the time of calendars, and is to be kept. Such change-sets depend
     /// only on calendars, so a store may apply many of them with one statement per table: [`crate::Together`].
     pub fn only_adds_events(&self) -> bool {
-        self.guards.iter().all(|guard| matches!(guard, Guard::CalendarTime { .. }))
+        !self.dry_run
+            && self.guards.iter().all(|guard| matches!(guard, Guard::CalendarTime { .. }))
             && self.accounts.is_empty()
             && self.webhooks.is_empty()
             && self.feeds.is_empty()

@@ -79,6 +79,7 @@ impl App {
     ) -> Result<(), Attempt> {
         let now = self.parts.clock.now();
         changes.request = Some(request.id);
+        changes.dry_run = request.dry_run;
         if changes.audit.is_none()
             && let Some(action) = request.operation.action
         {
@@ -101,7 +102,9 @@ impl App {
 
     /// Commits `changes`. If they revoke keys, waits until no node accepts them.
     pub(crate) async fn commit_changes(&self, changes: ChangeSet) -> Result<(), Attempt> {
-        let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
+        let is_kept = !changes.dry_run;
+        let alters_principals = is_kept && changes.alters_principals();
+        let revokes = is_kept && changes.revokes_keys();
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {
             // This process refreshes its cache at once. Other nodes see the new epoch within their lease.
@@ -115,6 +118,12 @@ impl App {
 
     /// Commits `changes`, and wakes the workers of this process that have work because of it.
     pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        if changes.dry_run {
+            return match self.parts.store.commit(changes).await {
+                Err(CommitError::RolledBack) => Ok(()),
+                outcome => outcome,
+            };
+        }
         let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
         let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
         let writes = !changes.letters.is_empty();
@@ -172,6 +181,8 @@ impl App {
             // As for any request after the deletion: the key is no longer valid.
             CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
             CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
+            // Only a dry run is rolled back, and that is its success.
+            CommitError::RolledBack => Attempt::Refused(Refusal::Contended),
             CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
         }
     }

@@ -144,7 +144,8 @@ impl App {
         known: (&BTreeSet<EventId>, &BTreeSet<Arc<str>>),
         turn: &Turn<'a>,
     ) -> Result<Taken, Attempt> {
-        let Decided { changes, taken } = self.decide(actor, calendar, chunk, known, turn).await?;
+        let Decided { mut changes, taken } = self.decide(actor, calendar, chunk, known, turn).await?;
+        changes.dry_run = actor.request.dry_run;
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(taken)
     }

@@ -27,6 +27,25 @@ impl Operation {
         self.method != "GET"
     }
 
+    /// Whether the operation takes `dry_run`. What a key may write does, except trying a code: each try counts. The operator's
+    /// and the console's own operations do not, and of the public ones only those on bookings.
+    pub fn takes_dry_run(&self) -> bool {
+        let is_for_keys = !self.is_public() && !self.is_console() && self.touch != Touch::Admin && self.id != VERIFY.id;
+        let on_a_booking = [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&self.id);
+        self.writes() && self.action.is_some() && (is_for_keys || on_a_booking)
+    }
+
+    /// The fields of the answer that hold a secret, or an address with one. Nothing else shows it again.
+    pub fn secret_fields(&self) -> &'static [&'static str] {
+        match self.id {
+            id if id == CREATE_KEY.id || id == CREATE_KEY_FROM_CONSOLE.id || id == REGENERATE_KEY.id => &["key"],
+            id if id == CREATE_WEBHOOK.id || id == ROTATE_WEBHOOK_SECRET.id => &["secret"],
+            id if id == CREATE_CONNECTION_LINK.id => &["setup_url"],
+            id if id == CREATE_BOOKING.id || id == MOVE_BOOKING.id => &["cancel_url", "ics_url", "reschedule_url"],
+            _ => &[],
+        }
+    }
+
     /// Whether a success may invalidate keys.
     pub fn may_end_keys(&self) -> bool {
         use Action::{AccountDelete, AgentDelete, AgentUpdate, KeyDelete, KeyRegenerate};

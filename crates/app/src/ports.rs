@@ -70,6 +70,9 @@ pub enum CommitError {
     /// Another request with the same `Idempotency-Key` has been answered in the meantime: replay that answer.
     #[error("the request has already been answered")]
     AlreadyAnswered,
+    /// The change-set is a dry run. All of its conditions hold and all of its writes were applied, and then rolled back.
+    #[error("the change was applied and rolled back, as it asks for")]
+    RolledBack,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

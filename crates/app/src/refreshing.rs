@@ -85,7 +85,8 @@ impl App {
                 | CommitError::EmailTaken
                 | CommitError::SlugTaken
                 | CommitError::TooMany { .. }
-                | CommitError::AlreadyAnswered,
+                | CommitError::AlreadyAnswered
+                | CommitError::RolledBack,
             ) => "lost",
         };
         kalends_metrics::HUMAN_CALENDAR_REFRESHES.with_label_values(&[outcome]).inc();

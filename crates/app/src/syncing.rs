@@ -76,7 +76,8 @@ impl From<CommitError> for Broken {
             | CommitError::EmailTaken
             | CommitError::SlugTaken
             | CommitError::TooMany { .. }
-            | CommitError::AlreadyAnswered => Self::Lost,
+            | CommitError::AlreadyAnswered
+            | CommitError::RolledBack => Self::Lost,
         }
     }
 }

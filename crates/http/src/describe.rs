@@ -13,7 +13,7 @@ use utoipa::openapi::OpenApi;
 
 use self::catalogue::{PAGE, headers, html, responses};
 use crate::{
-    examples,
+    dry_run, examples,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     mcp::describe::{path_item, schemas as tool_schemas},
 };
@@ -216,6 +216,14 @@ fn describe(described: &mut Value, operation: &Operation) {
             "schema": { "type": "string", "minLength": shortest, "maxLength": IDEMPOTENCY_KEY_MAX }
         }));
     }
+    if operation.takes_dry_run() {
+        parameters.push(json!({
+            "name": dry_run::PARAMETER, "in": "query", "required": false,
+            "description": "If `true`, the request is checked and answered as usual, but nothing is kept or sent. The answer \
+                has the header `Kalends-Dry-Run: true`, made-up identifiers, and no secrets.",
+            "schema": { "type": "boolean", "default": false }
+        }));
+    }
     if takes_if_match(operation) {
         parameters.push(json!({
             "name": "If-Match", "in": "header", "required": false,
@@ -354,6 +362,9 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     }
     if operation.writes() {
         names.push("Idempotency-Replayed");
+    }
+    if operation.takes_dry_run() {
+        names.push(dry_run::HEADER);
     }
     response["headers"] = names.into_iter().map(header_of).collect::<Map<_, _>>().into();
 }

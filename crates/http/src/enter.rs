@@ -22,6 +22,7 @@ use url::form_urlencoded;
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
     console::{self, Exceeded},
+    dry_run,
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
     known::{AnsweredBy, Arrival, Carried, Known, Requester},
@@ -254,7 +255,7 @@ async fn authenticated(
 
 /// The request, as the audit log records it if the entrance refuses it.
 const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
-    Called { id, ip, operation, started: at, idempotency: None, local: false }
+    Called::new(id, ip, operation, at)
 }
 
 /// Records in the audit log that a limit caused a refusal. Only some of these refusals are recorded.
@@ -393,7 +394,12 @@ async fn within(
     next: Next,
 ) -> Response {
     let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
-    let called = Called { id, ip, operation, started, idempotency: None, local: false };
+    let mut called = Called::new(id, ip, operation, started);
+    match dry_run::take(operation, &mut request) {
+        Ok(dry_run) => called.dry_run = dry_run,
+        Err(error) => return ApiError::from(error).into_response(),
+    }
+    let is_dry_run = called.dry_run;
     // Access is checked before anything in the request is read.
     let caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
@@ -417,13 +423,16 @@ async fn within(
         None => None,
     };
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
-    let mut response = match key {
+    let mut response = match key.filter(|_| !is_dry_run) {
         Some(key) => Box::pin(once(entrance, caller, principal, key, request, next)).await,
         None => {
             caller.insert(&mut request);
             next.run(request).await
         }
     };
+    if is_dry_run {
+        dry_run::mark(&mut response);
+    }
     match principal {
         // The tool's result holds the memory.
         Some(_) if for_tool => {

@@ -15,6 +15,7 @@ mod console;
 mod cors;
 mod describe;
 mod docs;
+mod dry_run;
 mod endpoints;
 mod enter;
 mod envelope;

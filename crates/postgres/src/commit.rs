@@ -188,5 +188,10 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     usage::check_existing(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
-    accounts::raise_epoch(connection, batch).await
+    accounts::raise_epoch(connection, batch).await?;
+    // A dry run is a batch of its own, and an error rolls the transaction back.
+    match batch.iter().any(|entry| entry.changes().dry_run) {
+        true => Err(ApplyError::Refused(CommitError::RolledBack)),
+        false => Ok(()),
+    }
 }

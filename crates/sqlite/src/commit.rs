@@ -202,5 +202,10 @@ async fn apply_group(
         apply::letters::apply(connection, entry).await?;
     }
     apply::outbox::store_messages(connection, &group).await?;
-    apply::audit::store_entries(connection, &group).await
+    apply::audit::store_entries(connection, &group).await?;
+    // A dry run is a group of its own, which is rolled back like one that is refused.
+    match group.iter().any(|entry| entry.changes().dry_run) {
+        true => Err(Failure::Refused(CommitError::RolledBack)),
+        false => Ok(()),
+    }
 }

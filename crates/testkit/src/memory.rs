@@ -81,7 +81,11 @@ impl MemoryStore {
 impl Commit for MemoryStore {
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = Arc::new(state.applied(&changes)?);
+        let next = state.applied(&changes)?;
+        if changes.dry_run {
+            return Err(CommitError::RolledBack);
+        }
+        *state = Arc::new(next);
         Ok(())
     }
 }

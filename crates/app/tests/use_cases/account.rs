@@ -75,7 +75,7 @@ impl House {
     fn request(&self, operation: &'static operations::Operation) -> Request {
         let now = self.make.clock.now();
         let id = RequestId::new(now, &self.make.entropy);
-        Request { id, ip: None, operation, started: now, idempotency: None, local: false }
+        Request::new(id, None, operation, now)
     }
 
     fn actor(&self, operation: &'static operations::Operation) -> Actor {

@@ -95,7 +95,7 @@ impl House {
         };
         let started = self.make.tick();
         let id = RequestId::new(started, &self.make.entropy);
-        let request = Request { id, ip: None, operation, started, idempotency: None, local: false };
+        let request = Request::new(id, None, operation, started);
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 

@@ -57,7 +57,7 @@ impl Door {
         let started = self.make.tick();
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
         let id = RequestId::new(started, &self.make.entropy);
-        Request { id, ip: Some(ip), operation, started, idempotency: None, local: false }
+        Request::new(id, Some(ip), operation, started)
     }
 
     async fn sign_up(&self, email: &str) -> Result<SessionBegun<wire::ConsoleSignedUp>, Refusal> {

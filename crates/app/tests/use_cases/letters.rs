@@ -77,7 +77,7 @@ impl Desk {
     fn request(&self, operation: &'static Operation) -> Request {
         let started = self.make.tick();
         let id = RequestId::new(started, &self.make.entropy);
-        Request { id, ip: None, operation, started, idempotency: None, local: false }
+        Request::new(id, None, operation, started)
     }
 
     /// The start of a slot that is free.

@@ -561,7 +561,7 @@ impl House {
             accepted_terms: None,
         };
         let id = RequestId::new(now, &self.make.entropy);
-        let request = Request { id, ip: None, operation, started: now, idempotency: None, local: false };
+        let request = Request::new(id, None, operation, now);
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 

@@ -44,6 +44,7 @@ pub(super) fn headers() -> Value {
         ),
         "RateLimit": header("What is left of the limit, and the number of seconds until it resets.", "\"api_calls\";r=49873;t=864000"),
         "Service-Terms-Upgrade-Required": header("The version of the terms, if the organization has not accepted it.", "2026-01-01"),
+        "Kalends-Dry-Run": header("`true`: this was a dry run, so nothing was kept or sent.", "true"),
         "ETag": required("The resource's version, for If-Match.", "\"3\""),
         "Cache-Control": required("Who may cache the answer, and for how long.", "public, max-age=300"),
         "Idempotency-Replayed": header("`true` if this is the stored answer to an earlier, identical request.", "true"),

@@ -131,7 +131,7 @@ impl<'a> SceneService<'a> {
             accepted_terms: None,
         };
         let id = RequestId::new(now, &make.entropy);
-        let request = Request { id, ip: None, operation, started: now, idempotency: None, local: false };
+        let request = Request::new(id, None, operation, now);
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 

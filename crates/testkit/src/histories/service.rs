@@ -173,14 +173,7 @@ impl Service {
             limits: self.organization.limits().expect("a plan"),
             accepted_terms: None,
         };
-        let request = Request {
-            id: RequestId::new(now, &self.make.entropy),
-            ip: None,
-            operation,
-            started: now,
-            idempotency: None,
-            local: false,
-        };
+        let request = Request::new(RequestId::new(now, &self.make.entropy), None, operation, now);
         Actor::enter(Arc::new(principal), request).expect("a key of the organization has access to everything")
     }
 
