@@ -308,6 +308,7 @@ macro_rules! conformance_cases {
             commit {
                 the_store_is_ready,
                 an_empty_change_set_is_applied,
+                a_dry_run_writes_nothing,
                 messages_round_trip,
                 audit_entries_round_trip,
                 a_stale_update_writes_nothing,

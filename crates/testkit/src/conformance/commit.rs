@@ -13,7 +13,7 @@ use kalends_time::SignedDuration;
 use super::{
     StoreUnderTest,
     samples::TRICKY,
-    scene::{Scene, assert_refused, hours},
+    scene::{Scene, assert_refused, hours, race},
 };
 use crate::fixtures::{Compose, metadata};
 
@@ -245,6 +245,30 @@ pub async fn a_duplicate_writes_nothing(store: &StoreUnderTest) {
     let message = scene.make.message(scene.org);
     scene.commit(scene.changes().message(message.clone())).await;
     stage.check("message", failed, |changes| changes.message(message)).await;
+}
+
+/// A dry run meets the conditions of its change-set and writes nothing. It leaves others of its batch alone.
+pub async fn a_dry_run_writes_nothing(store: &StoreUnderTest) {
+    let stage = Stage::set(store).await;
+    let Stage { scene, calendar, event, .. } = &stage;
+    let rolled_back = |error: &CommitError| matches!(error, CommitError::RolledBack);
+    let dry = |changes: ChangeSet| ChangeSet { dry_run: true, ..changes };
+    stage.check("dry run", rolled_back, dry).await;
+    let stale = |error: &CommitError| matches!(error, CommitError::Stale);
+    stage.check("stale dry run", stale, |changes| dry(changes.update(event, Version(0)))).await;
+
+    let events: Vec<Event> = (0..12).map(|_| scene.make.event(calendar, hours(5, 6))).collect();
+    let is_dry = |index: usize| index % 3 == 1;
+    let outcomes = race(events.len(), |index| {
+        let (scene, created) = (scene.clone(), scene.changes().create(&events[index]));
+        async move { scene.try_commit(ChangeSet { dry_run: is_dry(index), ..created }).await }
+    })
+    .await;
+    for (index, (event, outcome)) in events.iter().zip(outcomes).enumerate() {
+        let is_rolled_back = matches!(outcome, Err(CommitError::RolledBack));
+        assert!(if is_dry(index) { is_rolled_back } else { outcome.is_ok() }, "{index}: {outcome:?}");
+        assert_eq!(scene.now(event).await.is_some(), !is_dry(index), "{index}");
+    }
 }
 
 /// A guard compares with the revision before the change-set raises it, and does not raise it itself.
