@@ -32,7 +32,7 @@ impl Attempt {
     /// The same outcome, about one of several events in a request.
     pub(crate) fn about_item(mut self, index: usize) -> Self {
         match &mut self {
-            Self::Refused(Refusal::SlotTaken(found)) => found.item = Some(index),
+            Self::Refused(Refusal::SlotTaken(found) | Refusal::Outdated(found)) => found.item = Some(index),
             Self::Refused(Refusal::Invalid(errors)) => {
                 let mut below = FieldErrors::default();
                 below.extend_below(&format!("events[{index}]"), errors);

@@ -563,6 +563,7 @@ fn booked_event(
         recurrence: None,
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     };
     Ok(Event::create(id, calendar, new, now)?)

@@ -1,8 +1,8 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
-    SeriesScope, Zones, needs_an_occurrence, not_for_holds,
+    Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, Occurrence, Patch, SeriesScope,
+    Zones, needs_an_occurrence, not_for_holds,
     ports::{EventFilter, EventScope, InstanceFilter, InstanceScope, OwnedEvent},
 };
 use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, Listed, MetadataFilter, Page};
@@ -51,6 +51,7 @@ impl App {
             series_limits(actor, &mut changes, None, &event, now)?;
             let placed = Placed::new(&calendar, &event, new.if_free);
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_unchanged(actor, new.if_as_of.as_ref(), (&event, None), now, &mut changes).await?;
             if new.send_invitations {
                 self.invite(actor, Invited::new(None, &event), now, &mut changes).await?;
             }
@@ -98,6 +99,9 @@ impl App {
                 let placed = Placed { written: &written, ..Placed::new(&calendar, event, new.if_free) };
                 let free = self.require_free(&placed, &turn, now, &mut changes).await;
                 free.map_err(|refused| refused.about_item(index))?;
+                let unchanged =
+                    self.require_unchanged(actor, new.if_as_of.as_ref(), (event, None), now, &mut changes).await;
+                unchanged.map_err(|refused| refused.about_item(index))?;
                 if compared {
                     written.add(None, event);
                 }
@@ -326,13 +330,14 @@ impl App {
                 && let Ok(hold) = event.live_hold(now)
             {
                 // A hold that moves must fit again.
-                let hold = NewHold { hold, longest: actor.longest_hold(), if_as_of: None };
                 let owned = OwnedEvent { event: event.clone(), agent };
-                self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
+                self.fit(actor, &owned, (hold, None), Some(&seen), now, &mut changes).await?;
             }
             let placed =
                 Placed { before: Some(&seen), row: Some(&seen), ..Placed::new(&calendar, &event, patch.if_free) };
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            let as_of = patch.if_as_of.as_ref();
+            self.require_unchanged(actor, as_of, (&event, Some(&seen)), now, &mut changes).await?;
             let overrides = self.overrides_with_attendees(&seen, &event).await?;
             if patch.send_invitations {
                 let rows = self.overrides(&seen).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_availability::BusySet;
 use kalends_calendars::{
     AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
-    ExternalSync, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
+    ExternalSync, Hold, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
     ports::{BusySource, HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
@@ -27,13 +27,17 @@ use crate::{
     ports::HumanSeen,
 };
 
+/// Why a state of availability is no condition for a series.
+pub(crate) const NOT_FOR_SERIES: &str =
+    "is for one event or one occurrence, because availability shows a window; send if_free for a series";
+
 /// What one or several holds need.
 struct Wanted<'a> {
     span: Span,
     priority: u8,
     /// The calendars that it must fit on, each once.
     calendars: &'a [CalendarId],
-    /// The hold that moves, as it was read. It does not block itself.
+    /// The hold or event that moves, as it was read. It does not block itself.
     moved: Option<&'a Event>,
     /// The state that the caller decided on.
     if_as_of: Option<&'a AsOf>,
@@ -63,7 +67,7 @@ impl App {
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
             self.know_agents(actor, &Attendees::default(), &event.attendees).await?;
             let owned = OwnedEvent { event, agent: calendar.agent };
-            self.fit(actor, &owned, wanted, None, now, &mut changes).await?;
+            self.fit(actor, &owned, (wanted.hold, new.if_as_of.as_ref()), None, now, &mut changes).await?;
             let OwnedEvent { event, agent } = owned;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about, zone) = (event.id.to_string(), EventType::EventHoldCreated, Some(calendar.zone));
@@ -80,12 +84,11 @@ impl App {
         &self,
         actor: &Actor,
         OwnedEvent { event, agent }: &OwnedEvent,
-        new: &NewHold,
+        (hold, if_as_of): (Hold, Option<&AsOf>),
         moved: Option<&Event>,
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        let NewHold { hold, if_as_of, .. } = new;
         let calendars = match (hold.scope, *agent) {
             (HoldScope::Agent, Some(agent)) => {
                 let sources = self.parts.store.sources_of_agents(actor.org(), &[agent]).await?;
@@ -99,12 +102,33 @@ impl App {
             }
             (HoldScope::Calendar, _) => vec![event.calendar],
         };
-        let (span, if_as_of) = (event.times.span, if_as_of.as_ref());
         if let Some(as_of) = if_as_of {
             check_covers(as_of, &[event.calendar])?;
         }
+        let span = event.times.span;
         let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, moved, if_as_of };
         self.make_room(actor, &wanted, now, changes).await
+    }
+
+    /// Refuses an event if something relevant to its time has changed since the caller decided. `before` is the event as it
+    /// was read, if it exists.
+    pub(crate) async fn require_unchanged(
+        &self,
+        actor: &Actor,
+        if_as_of: Option<&AsOf>,
+        (event, before): (&Event, Option<&Event>),
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let Some(as_of) = if_as_of else { return Ok(()) };
+        if event.recurrence().is_some() {
+            return Err(FieldError::new("if_as_of", NOT_FOR_SERIES).into());
+        }
+        let calendars = [event.calendar];
+        check_covers(as_of, &calendars)?;
+        let wanted =
+            Wanted { span: event.times.span, priority: 0, calendars: &calendars, moved: before, if_as_of: Some(as_of) };
+        self.unchanged_since(actor, as_of, &wanted, now, changes).await
     }
 
     /// Adds the writes that make room for holds to `changes`, with guards against anything else being scheduled there
@@ -174,7 +198,10 @@ impl App {
                 (seen, window) = (changed.revision, reads);
                 // There may be more changed events than were read.
                 ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
-                let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
+                let own = wanted.moved.map(|moved| (moved.id, moved.occurrence().map(|occurrence| occurrence.series)));
+                let is_own = |event: &Event| own.is_some_and(|(id, series)| event.id == id || series == Some(event.id));
+                let others = changed.events.iter().filter(|event| !is_own(event));
+                let blocks = others.flat_map(|event| blocks_in(event, reads, now));
                 conflicts.extend(blocks.map(|block| (calendar, block)));
             }
             changes.guards.push(Guard::CalendarTime { calendar, seen, window });
@@ -299,7 +326,7 @@ impl App {
         actor.needs(Feature::Holds)?;
         new.hold.longest = actor.longest_hold();
         let calendars = self.calendars_of_set(actor, &new.calendars).await?;
-        let if_as_of = new.hold.if_as_of.as_ref();
+        let if_as_of = new.if_as_of.as_ref();
         let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
         if let Some(as_of) = if_as_of {
             check_covers(as_of, &ids)?;
@@ -503,6 +530,7 @@ fn held(new: &NewHoldSet) -> NewEvent {
         recurrence: None,
         hold: Some(new.hold.clone()),
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     }
 }

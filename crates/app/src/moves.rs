@@ -1,7 +1,7 @@
 //! Moving events between calendars.
 
 use kalends_calendars::{
-    Calendar, Change, ChangedSeries, Event, EventError, ExternalSync, HoldScope, NewHold, ports::OwnedEvent,
+    Calendar, Change, ChangedSeries, Event, EventError, ExternalSync, HoldScope, ports::OwnedEvent,
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors};
 use kalends_notifications::EventType;
@@ -58,9 +58,8 @@ impl App {
                     return Err(needs_an_agent().into());
                 }
                 // A hold must fit there too.
-                let hold = NewHold { hold, longest: actor.longest_hold(), if_as_of: None };
                 let owned = OwnedEvent { event: event.clone(), agent };
-                self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
+                self.fit(actor, &owned, (hold, None), Some(&seen), now, &mut changes).await?;
             }
             let placed = Placed {
                 before: Some(&seen),

@@ -212,6 +212,7 @@ fn event_of(proposal: &Proposal, slot: &Slot, status: EventStatus) -> NewEvent {
         recurrence: None,
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kalends_calendars::{
     Change, ChangedOverride, ChangedSeries, Event, EventError, EventPatch, Occurrence, SeriesScope, ports::OwnedEvent,
 };
-use kalends_kernel::EventId;
+use kalends_kernel::{EventId, FieldError};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_time::Timestamp;
@@ -16,6 +16,7 @@ use crate::{
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{Placed, Turn, Written},
+    holds::NOT_FOR_SERIES,
     invitations::InvitedSeries,
     series::{FoundOccurrence, one_more_series, series_limits},
 };
@@ -32,6 +33,9 @@ impl App {
         patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
+        if patch.if_as_of.is_some() {
+            return Err(FieldError::new("if_as_of", NOT_FOR_SERIES).into());
+        }
         let turn = Turn::new();
         let changed = retry_stale(|| async {
             let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: instance } =

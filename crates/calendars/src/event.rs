@@ -4,7 +4,7 @@ use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Me
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
-    Attendees, Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence,
+    AsOf, Attendees, Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence,
     Occurrence, Patch, Recurrence, RecurrenceDefault, RecurrencePatch, Reminders, Repeats, Times, Zones, named_values,
     not_for_holds,
     times::{LAST_START, moved_end},
@@ -129,6 +129,8 @@ pub struct NewEvent {
     pub hold: Option<NewHold>,
     /// Whether the event is created only if nothing else blocks its times.
     pub if_free: bool,
+    /// The state on which the caller decided. The event is refused if something relevant has changed since.
+    pub if_as_of: Option<AsOf>,
     /// Whether its attendees are invited by mail.
     pub send_invitations: bool,
 }
@@ -164,6 +166,8 @@ pub struct EventPatch {
     pub hold_expires_at: Patch<HoldExpiry>,
     /// Whether the event is changed only if nothing else blocks its times.
     pub if_free: bool,
+    /// The state on which the caller decided. The change is refused if something relevant has changed since.
+    pub if_as_of: Option<AsOf>,
     /// Whether its attendees get the change by mail.
     pub send_invitations: bool,
 }
@@ -467,6 +471,7 @@ mod tests {
             recurrence: None,
             hold: None,
             if_free: false,
+            if_as_of: None,
             send_invitations: false,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();

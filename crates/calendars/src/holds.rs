@@ -346,8 +346,9 @@ mod tests {
             metadata: Metadata::default(),
             reminders: None,
             recurrence: None,
-            hold: Some(NewHold { hold: before.hold.unwrap(), longest: HOLD_MOST, if_as_of: None }),
+            hold: Some(NewHold { hold: before.hold.unwrap(), longest: HOLD_MOST }),
             if_free: false,
+            if_as_of: None,
             send_invitations: false,
         };
         let placed = Event::create(before.id, &calendar, new, NOW).map_err(EventError::Invalid);

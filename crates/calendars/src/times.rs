@@ -143,6 +143,7 @@ mod tests {
             recurrence: None,
             hold: None,
             if_free: false,
+            if_as_of: None,
             send_invitations: false,
         };
         let id: EventId = examples::id(1);

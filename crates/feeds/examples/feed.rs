@@ -99,6 +99,7 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
         }),
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     };
     let id = format!("evt_000000000000000000000000{number:02}").parse().unwrap();

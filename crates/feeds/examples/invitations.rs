@@ -60,6 +60,7 @@ fn event(start: &str, end: &str, rule: Option<&str>) -> Event {
         }),
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: true,
     };
     let id = "evt_00000000000000000000000001".parse().unwrap();

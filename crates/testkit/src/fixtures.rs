@@ -288,6 +288,7 @@ impl Fixtures {
             recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
             hold: None,
             if_free: false,
+            if_as_of: None,
             send_invitations: false,
         };
         Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")

@@ -200,8 +200,8 @@ pub struct CreateEvent {
     /// its calendar. The hold then also pre-empts the agent's holds of a lower priority on those other calendars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HoldScope>,
-    /// The `as_of` of the availability answer on which a hold is based. The hold is refused (409, code `stale`) if a
-    /// rule changed since then, or if something changed that blocks and overlaps the time including buffers.
+    /// The `as_of` of the availability answer on which the event is based. It is refused (409, code `stale`) if a rule
+    /// changed since then, or if something changed that blocks and overlaps the time including buffers. Not for a series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
     /// Whether to create the event only if nothing else blocks its time. If something does, the answer is 409
@@ -309,6 +309,10 @@ pub struct UpdateEvent {
     /// `slot_taken`. For a series, this is about its occurrences within a year.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub if_free: bool,
+    /// The `as_of` of the availability answer on which the change is based. It works as in the creation of an event, for
+    /// the time that the event has after the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_as_of: Option<String>,
     /// Whether to mail the attendees the event as it is after the change. Those who were removed, and all if the event is
     /// cancelled, get a cancellation instead. Alone, it sends the invitations and changes nothing else. Not for a hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

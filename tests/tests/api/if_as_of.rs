@@ -1,4 +1,4 @@
-//! Holds that depend on an earlier availability answer.
+//! Holds and events that depend on an earlier availability answer.
 
 use crate::on_both;
 use chrono::{Duration, SecondsFormat};
@@ -99,9 +99,10 @@ async fn as_of_must_cover_the_calendars(#[case] database: Database) {
     }
     let refused = hold(&api, &other, "10:00", "11:00", &seen).await.await.refused(400, "validation_error");
     refused.param("if_as_of").mentions(&other);
-    let plain = json!({ "title": "x", "start_time": at("10:00"), "end_time": at("11:00"), "if_as_of": seen });
-    let events = format!("/v1/calendars/{calendar}/events");
-    api.post(&events).json(plain).await.refused(400, "validation_error").param("if_as_of");
+    let series = json!({ "title": "x", "start_time": at("10:00"), "end_time": at("11:00"), "if_as_of": seen,
+        "recurrence_rule": "FREQ=DAILY;COUNT=3" });
+    let refused = api.post(format!("/v1/calendars/{calendar}/events")).json(series).await;
+    refused.refused(400, "validation_error").param("if_as_of").mentions("if_free");
 
     // A hold set depends on one answer that covers all its calendars.
     let both = as_of(&api, &format!("/v1/calendars/{other}/availability")).await;
@@ -120,4 +121,52 @@ async fn as_of_must_cover_the_calendars(#[case] database: Database) {
     let placed = api.post("/v1/hold-sets?local=true").json(set).await.expect(201);
     assert_eq!(placed["holds"].as_array().unwrap().len(), 2);
     assert_eq!(placed["holds"][1]["local"]["weekday"], "monday");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn an_event_is_refused_if_a_relevant_change_happened_since(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let events = format!("/v1/calendars/{calendar}/events");
+    let new = |start: &str, end: &str, seen: &Value| json!({ "title": "Talk", "start_time": at(start), "end_time": at(end), "if_as_of": seen });
+    let seen = as_of(&api, &of_agent).await;
+    event(&api, &calendar, &at("07:00"), &at("08:00")).await;
+    let talk = api.post(&events).json(new("10:00", "11:00", &seen)).await.expect(201).id();
+
+    // The event itself blocks by now.
+    let refused = api.post(&events).json(new("10:30", "11:30", &seen)).await.refused(409, "conflict").code("stale");
+    let refused = refused.param("if_as_of");
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T10:00:00Z");
+    assert_eq!(refused["error"]["nearest_free"][0]["start"], "2030-05-06T11:00:00Z");
+    let batch = json!({ "events": [new("13:00", "14:00", &seen), new("10:45", "10:50", &seen)] });
+    let refused = api.post(format!("{events}/batch")).json(batch).await.refused(409, "conflict").code("stale");
+    refused.param("events[1]");
+
+    // An event that moves is not in its own way, and a change without new times asks about the time that it has.
+    let talk_path = format!("/v1/events/{talk}");
+    let to = |start: &str, end: &str, seen: &Value| json!({ "start_time": at(start), "end_time": at(end), "if_as_of": seen });
+    api.patch(&talk_path).json(to("10:15", "11:15", &seen)).await.expect(200);
+    api.patch(&talk_path).json(json!({ "title": "Keynote", "if_as_of": seen })).await.expect(200);
+    let lunch = event(&api, &calendar, &at("12:00"), &at("13:00")).await;
+    let refused = api.patch(&talk_path).json(to("12:30", "13:30", &seen)).await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"][0]["end"], "2030-05-06T13:00:00Z");
+    let renewed = as_of(&api, &of_agent).await;
+    api.patch(&talk_path).json(to("12:30", "13:30", &renewed)).await.expect(200);
+    api.delete(format!("/v1/events/{lunch}")).await.expect(204);
+
+    // One occurrence is like an event. Several are like a series.
+    let daily = json!({ "title": "Daily", "start_time": at("15:00"), "end_time": at("15:30"),
+        "recurrence_rule": "FREQ=DAILY;COUNT=3" });
+    let seen = as_of(&api, &of_agent).await;
+    let daily = api.post(&events).json(daily).await.expect(201).id();
+    let occurrence = format!("/v1/events/{daily}_20300506T150000Z");
+    api.patch(&occurrence).json(to("15:15", "15:45", &seen)).await.expect(200);
+    let refused = api.patch(&occurrence).json(to("13:00", "13:30", &seen)).await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T12:30:00Z");
+    let all = api.patch(format!("{occurrence}?scope=all")).json(to("16:00", "16:30", &seen)).await;
+    all.refused(400, "validation_error").param("if_as_of");
+    let series = api.patch(format!("/v1/events/{daily}")).json(json!({ "title": "x", "if_as_of": seen })).await;
+    series.refused(400, "validation_error").param("if_as_of");
 }

@@ -3,7 +3,7 @@
 use kalends_kernel::FieldError;
 use kalends_time::{SignedDuration, Span, Timestamp};
 
-use crate::{AsOf, EventStatus, named_values};
+use crate::{EventStatus, named_values};
 
 /// The shortest time for which a hold can be placed.
 pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
@@ -85,8 +85,6 @@ pub struct NewHold {
     pub hold: Hold,
     /// The longest time for which it can be placed.
     pub longest: SignedDuration,
-    /// The state on which the caller decided. The hold is refused if something relevant has changed since.
-    pub if_as_of: Option<AsOf>,
 }
 
 /// A new expiry of a hold.

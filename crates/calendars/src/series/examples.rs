@@ -60,6 +60,7 @@ pub(crate) fn made(
         }),
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     };
     Event::create(id(1), &calendar("Europe/Berlin"), new, Timestamp::from_micros(5))

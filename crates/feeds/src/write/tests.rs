@@ -60,6 +60,7 @@ pub(super) fn event(
         }),
         hold: None,
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     };
     Event::create(id(number), calendar, new, at("2026-01-02T03:04:05.6Z")).unwrap()

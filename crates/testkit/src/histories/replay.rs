@@ -284,6 +284,7 @@ impl Replay {
                 span: span(*start, *end),
                 calendars: calendars.iter().map(calendar).collect(),
                 hold: hold(*held),
+                if_as_of: None,
             }),
             Act::Confirm(thing) => Call::Confirm(id(thing)),
             Act::Release(thing) => Call::Release(id(thing)),

@@ -241,7 +241,7 @@ pub(super) fn span(start: i64, end: i64) -> Span {
 pub(super) const fn hold(held: Held) -> NewHold {
     let scope = if held.wide { HoldScope::Agent } else { HoldScope::Calendar };
     let hold = Hold { expires_at: Timestamp::from_micros(held.until), priority: held.priority, scope };
-    NewHold { hold, longest: HOLD_MOST, if_as_of: None }
+    NewHold { hold, longest: HOLD_MOST }
 }
 
 pub(super) const fn status(status: Status) -> EventStatus {
@@ -269,6 +269,7 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
         recurrence: None,
         hold: held.map(hold),
         if_free: false,
+        if_as_of: None,
         send_invitations: false,
     })
 }

@@ -16,7 +16,7 @@ use crate::{
     Attendee, Local,
     attendees::attendees as attendees_in,
     fields::{instant, metadata, zone},
-    holds::{hold, hold_expiry},
+    holds::{hold, hold_expiry, if_as_of},
     patch::{nothing_to_change, set, set_or_clear},
 };
 
@@ -113,13 +113,8 @@ impl CreateEvent {
         let attendees = errors.take_all(attendees_in(self.attendees.unwrap_or_default()));
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
-        let hold = errors.take_all(hold(
-            self.status,
-            self.hold_expires_at.as_deref(),
-            self.hold_priority,
-            self.scope,
-            self.if_as_of.as_deref(),
-        ));
+        let hold = errors.take_all(hold(self.status, self.hold_expires_at.as_deref(), self.hold_priority, self.scope));
+        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
         let metadata = errors.take(metadata(self.metadata));
         let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
         let (rule, exdates, zone) = (self.recurrence_rule, self.recurrence_exdates, self.recurrence_timezone);
@@ -136,6 +131,7 @@ impl CreateEvent {
         if self.send_invitations && matches!(hold, Some(Some(_))) {
             errors.push(domain::not_for_holds());
         }
+        let Some(if_as_of) = if_as_of else { return Err(errors) };
         match (title, description, location, conference_url, attendees, start, end, hold, metadata, reminders) {
             (
                 Some(title),
@@ -166,6 +162,7 @@ impl CreateEvent {
                     recurrence,
                     hold,
                     if_free: self.if_free,
+                    if_as_of,
                     send_invitations: self.send_invitations,
                 })
             }
@@ -257,6 +254,7 @@ impl UpdateEvent {
             recurrence_timezone: None,
             hold_expires_at: None,
             if_free: _,
+            if_as_of: _,
             send_invitations: false,
         } = self
         {
@@ -284,7 +282,9 @@ impl UpdateEvent {
         let exdates = errors.take(given_exdates.map(|given| exdates(&given)).transpose());
         let zone = errors.take(set_or_clear(self.recurrence_timezone, |text| recurrence_zone(&text)));
         let hold_expires_at = errors.take(set("hold_expires_at", self.hold_expires_at, |text| hold_expiry(&text)));
-        let (Some(rule), Some(exdates), Some(zone), Some(hold_expires_at)) = (new_rule, exdates, zone, hold_expires_at)
+        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
+        let (Some(rule), Some(exdates), Some(zone), Some(hold_expires_at), Some(if_as_of)) =
+            (new_rule, exdates, zone, hold_expires_at, if_as_of)
         else {
             return Err(errors);
         };
@@ -329,6 +329,7 @@ impl UpdateEvent {
                 recurrence,
                 hold_expires_at,
                 if_free: self.if_free,
+                if_as_of,
                 send_invitations: self.send_invitations,
             }),
             _ => Err(errors),

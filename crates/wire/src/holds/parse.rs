@@ -16,13 +16,10 @@ pub(crate) fn hold(
     expires_at: Option<&str>,
     priority: Option<i64>,
     scope: Option<HoldScope>,
-    if_as_of: Option<&str>,
 ) -> Result<Option<NewHold>, FieldErrors> {
     let mut errors = FieldErrors::default();
     if status != Some(EventStatus::Hold) && expires_at.is_none() {
-        let given =
-            [("hold_priority", priority.is_some()), ("scope", scope.is_some()), ("if_as_of", if_as_of.is_some())];
-        for (param, given) in given {
+        for (param, given) in [("hold_priority", priority.is_some()), ("scope", scope.is_some())] {
             if given {
                 errors.push(FieldError::new(param, "is for holds only; send hold_expires_at too, or leave it out"));
             }
@@ -34,11 +31,10 @@ pub(crate) fn hold(
     let missing = || FieldError::new("hold_expires_at", "is required for a hold, such as 5 minutes ahead");
     let expires_at = errors.take(expires_at.ok_or_else(missing).and_then(|text| instant("hold_expires_at", text)));
     let priority = errors.take(hold_priority(priority));
-    let if_as_of = errors.take(if_as_of.map(|text| AsOf::parse("if_as_of", text)).transpose());
-    match (is_hold, expires_at, priority, if_as_of) {
-        (Some(()), Some(expires_at), Some(priority), Some(if_as_of)) => {
+    match (is_hold, expires_at, priority) {
+        (Some(()), Some(expires_at), Some(priority)) => {
             let hold = domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() };
-            Ok(Some(NewHold { hold, longest: HOLD_MOST, if_as_of }))
+            Ok(Some(NewHold { hold, longest: HOLD_MOST }))
         }
         _ => Err(errors),
     }
@@ -79,6 +75,13 @@ pub struct NewHoldSet {
     pub calendars: Vec<String>,
     /// The expiry, the priority and the scope of the holds.
     pub hold: NewHold,
+    /// The state on which the caller decided.
+    pub if_as_of: Option<AsOf>,
+}
+
+/// The state on which the caller decided.
+pub(crate) fn if_as_of(text: Option<&str>) -> Result<Option<AsOf>, FieldError> {
+    text.map(|text| AsOf::parse("if_as_of", text)).transpose()
 }
 
 impl CreateHoldSet {
@@ -98,15 +101,13 @@ impl CreateHoldSet {
             _ => None,
         };
         let calendars = errors.take(calendars(self.calendar_ids));
-        let hold = errors.take_all(hold(
-            Some(EventStatus::Hold),
-            Some(&self.hold_expires_at),
-            self.hold_priority,
-            None,
-            self.if_as_of.as_deref(),
-        ));
-        match (title, span, calendars, hold.flatten()) {
-            (Some(title), Some(span), Some(calendars), Some(hold)) => Ok(NewHoldSet { title, span, calendars, hold }),
+        let hold =
+            errors.take_all(hold(Some(EventStatus::Hold), Some(&self.hold_expires_at), self.hold_priority, None));
+        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
+        match (title, span, calendars, hold.flatten(), if_as_of) {
+            (Some(title), Some(span), Some(calendars), Some(hold), Some(if_as_of)) => {
+                Ok(NewHoldSet { title, span, calendars, hold, if_as_of })
+            }
             _ => Err(errors),
         }
     }
