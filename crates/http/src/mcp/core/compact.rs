@@ -11,7 +11,7 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// An event, a hold or an occurrence as lists show it. Local times are in `zone`, or else in the zone of the answer's
 /// `local`.
-pub(super) fn event(event: &Value, zone: Option<Zone>) -> Value {
+pub(in super::super) fn event(event: &Value, zone: Option<Zone>) -> Value {
     let mut short = Map::new();
     short.insert("event_id".into(), event["id"].clone());
     short.insert("title".into(), event["title"].clone());
@@ -59,7 +59,7 @@ pub(super) fn slot(slot: &Value, zone: Zone) -> Value {
 }
 
 /// [`times`] of a start and an end in an answer.
-pub(super) fn span(start: &Value, end: &Value, zone: Zone) -> Map<String, Value> {
+pub(in super::super) fn span(start: &Value, end: &Value, zone: Zone) -> Map<String, Value> {
     match (instant(start), instant(end)) {
         (Some(start), Some(end)) => times(start, end, zone),
         _ => Map::from_iter([("start".to_owned(), start.clone()), ("end".to_owned(), end.clone())]),
@@ -84,7 +84,7 @@ pub(super) fn with_when(mut span: Value, zone: Zone) -> Value {
 }
 
 /// What the clocks of a zone show at a time, such as `Thu 2026-03-05 10:00 Europe/Berlin`.
-pub(super) fn at(at: Timestamp, zone: Zone) -> String {
+pub(in super::super) fn at(at: Timestamp, zone: Zone) -> String {
     format!("{} {}", moment(zone.to_civil(at)), zone.name())
 }
 

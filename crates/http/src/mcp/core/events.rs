@@ -20,7 +20,7 @@ const DAYS: i64 = 7;
 const LISTED: u32 = 50;
 
 /// `list_events`
-pub(super) struct ListEvents;
+pub(in super::super) struct ListEvents;
 
 #[async_trait]
 impl CoreTool for ListEvents {

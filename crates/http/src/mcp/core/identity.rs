@@ -62,7 +62,7 @@ impl CoreTool for Whoami {
 }
 
 /// Adds the entries of a list, and how many others there are.
-fn add(found: &mut Value, name: &str, listed: &Value, show: impl Fn(&Value) -> Value) {
+pub(in super::super) fn add(found: &mut Value, name: &str, listed: &Value, show: impl Fn(&Value) -> Value) {
     let data = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let others = listed["total"].as_u64().unwrap_or_default().saturating_sub(data.len() as u64);
     let entries: Vec<Value> = data.iter().filter(|entry| entry["status"] != "decommissioned").map(show).collect();
@@ -76,7 +76,8 @@ fn entry(thing: &Value, id: &str) -> Value {
     json!({ id: thing["id"], "name": thing["name"] })
 }
 
-fn calendar(calendar: &Value) -> Value {
+/// A calendar as lists show it.
+pub(in super::super) fn calendar(calendar: &Value) -> Value {
     let mut shown = entry(calendar, "calendar_id");
     shown["timezone"] = calendar["timezone"].clone();
     if !calendar["agentId"].is_null() {

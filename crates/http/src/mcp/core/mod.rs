@@ -33,10 +33,15 @@ use serde_json::{Value, json};
 
 use self::{
     arguments::Arguments,
-    failure::Outcome,
     tool::{About, CoreTool, Effect},
 };
-pub(super) use self::{compact::argument_error, failure::Failure, session::Session};
+pub(super) use self::{
+    compact::{argument_error, at as local_time, event as short_event, span},
+    events::ListEvents,
+    failure::{Failure, Outcome},
+    identity::{add as add_list, calendar as short_calendar},
+    session::Session,
+};
 
 /// The tools, in the order of the list.
 pub(super) const TOOLS: &[&dyn CoreTool] = &[

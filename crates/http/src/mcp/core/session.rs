@@ -39,7 +39,7 @@ pub(in super::super) struct Session<'a> {
 }
 
 /// The success of an operation.
-pub(super) struct Answer {
+pub(in super::super) struct Answer {
     /// The body; null if there is none. A body that is text, not JSON, is an object with this `text`.
     pub body: Value,
     /// The version of the resource.
@@ -53,7 +53,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// [`Failure::Refused`] with the error of the operation.
-    pub(super) async fn call(&self, operation: &'static Operation, arguments: Value) -> Result<Answer, Failure> {
+    pub(in super::super) async fn call(&self, operation: &'static Operation, arguments: Value) -> Result<Answer, Failure> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
             return Err(lost("the tool needs too many operations at once; ask for less"));
         }
@@ -99,7 +99,7 @@ impl Session<'_> {
     }
 
     /// The agent for which the key speaks; `None` for a key of the organization.
-    pub(super) fn own_agent(&self) -> Option<AgentId> {
+    pub(in super::super) fn own_agent(&self) -> Option<AgentId> {
         match self.principal().reach {
             Reach::Agent(agent) => Some(agent.id),
             Reach::Organization => None,
@@ -117,7 +117,7 @@ impl Session<'_> {
     }
 
     /// The current time.
-    pub(super) fn now(&self) -> Timestamp {
+    pub(in super::super) fn now(&self) -> Timestamp {
         self.inner.app.now()
     }
 }
