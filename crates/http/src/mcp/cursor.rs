@@ -1,5 +1,5 @@
-//! The pages of the protocol's lists. A cursor names the list, and the entry with which the next page begins. Nothing is
-//! kept between two pages.
+//! The pages of the protocol's lists. A cursor names the list, and the entry with which the next page begins. Nothing
+//! is kept between two pages.
 
 use rmcp::{ErrorData, model::PaginatedRequestParams};
 
@@ -67,9 +67,9 @@ impl Pages {
     }
 
     fn unknown(self) -> ErrorData {
-        let list = self.list;
         let message = format!(
-            "cursor: must be the nextCursor of an earlier answer to {list}/list; leave it out to begin with the first page"
+            "cursor: must be the nextCursor of an earlier answer to {}/list; leave it out for the first page",
+            self.list
         );
         ErrorData::invalid_params(message, None)
     }

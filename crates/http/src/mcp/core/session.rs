@@ -53,7 +53,11 @@ impl Session<'_> {
     ///
     /// # Errors
     /// [`Failure::Refused`] with the error of the operation.
-    pub(in super::super) async fn call(&self, operation: &'static Operation, arguments: Value) -> Result<Answer, Failure> {
+    pub(in super::super) async fn call(
+        &self,
+        operation: &'static Operation,
+        arguments: Value,
+    ) -> Result<Answer, Failure> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
             return Err(lost("the tool needs too many operations at once; ask for less"));
         }

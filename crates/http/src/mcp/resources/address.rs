@@ -85,12 +85,12 @@ pub(super) struct Template {
 }
 
 /// All kinds of resources, except for the list of calendars.
-pub(super) const TEMPLATES: [Template; 3] = [
+pub(super) static TEMPLATES: [Template; 3] = [
     Template {
         uri: "kalends://calendars/{calendar_id}/today",
         name: "Agenda of today",
-        description: "What takes place on a calendar today, in its time zone: events, occurrences of series, holds, and what \
-            began earlier and still goes on.",
+        description: "What takes place on a calendar today, in its time zone: events, occurrences of series, holds, \
+            and what began earlier and still goes on.",
     },
     Template {
         uri: "kalends://calendars/{calendar_id}/week",
@@ -100,8 +100,8 @@ pub(super) const TEMPLATES: [Template; 3] = [
     Template {
         uri: "kalends://agents/{agent_id}/context",
         name: "Context of an agent",
-        description: "What an agent does now and next: the current and the next event on each of its calendars, what starts \
-            within 24 hours, and what ended last.",
+        description: "What an agent does now and next: the current and the next event on each of its calendars, what \
+            starts within 24 hours, and what ended last.",
     },
 ];
 
@@ -130,7 +130,10 @@ mod tests {
         "kalends://calendars/cal_00000000000000000000000001/week",
         Address::Agenda(CALENDAR.parse().unwrap(), Days::Week)
     )]
-    #[case::context("kalends://agents/agt_00000000000000000000000001/context", Address::Context(AGENT.parse().unwrap()))]
+    #[case::context(
+        "kalends://agents/agt_00000000000000000000000001/context",
+        Address::Context(AGENT.parse().unwrap())
+    )]
     fn an_address_is_written_as_it_is_read(#[case] uri: &str, #[case] address: Address) {
         assert_eq!(Address::parse(uri), Some(address));
         assert_eq!(address.to_string(), uri);
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_the_addresses() {
-        for template in TEMPLATES {
+        for template in &TEMPLATES {
             let uri = template.uri.replace("{calendar_id}", CALENDAR).replace("{agent_id}", AGENT);
             assert!(Address::parse(&uri).is_some(), "{uri}");
             assert!(known().contains(template.uri));

@@ -1,6 +1,7 @@
 //! The list of resources, and their kinds.
 
 use kalends_app::operations;
+use kalends_kernel::CalendarId;
 use rmcp::{
     ErrorData,
     model::{ListResourcesResult, PaginatedRequestParams, Resource, ResourceTemplate},
@@ -39,7 +40,7 @@ async fn page(session: &Session<'_>, offset: u32) -> Result<ListResourcesResult,
         found.push(calendars());
     }
     let asked = json!({ "limit": PAGES.size(), "offset": offset });
-    let mut total = 0;
+    let mut total: u64 = 0;
     match session.own_agent() {
         Some(own) if offset == 0 => {
             let agent = session.call(&operations::GET_AGENT, json!({ "id": own.to_string() })).await?.body;
@@ -81,7 +82,7 @@ fn calendars() -> Resource {
 fn agendas(calendar: &Value) -> Vec<Resource> {
     let text = |field: &str| calendar[field].as_str().unwrap_or_default();
     let (name, zone) = (text("name"), text("timezone"));
-    let Ok(id) = text("id").parse() else { return Vec::new() };
+    let Ok(id) = text("id").parse::<CalendarId>() else { return Vec::new() };
     let today = format!("What takes place on this calendar today in {zone}.");
     let week = format!("What takes place on this calendar from Monday to Sunday of this week in {zone}.");
     vec![

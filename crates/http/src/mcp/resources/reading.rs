@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn an_argument_error_is_one_of_parameters() {
         let error = failed(FieldError::new("cal_id", "is required").into());
-        assert_eq!((error.code, error.message.as_ref()), (ErrorCode::INVALID_PARAMS, "cal_id: is required"));
+        assert_eq!((error.code, &*error.message), (ErrorCode::INVALID_PARAMS, "cal_id: is required"));
     }
 
     #[test]
