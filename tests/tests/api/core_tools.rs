@@ -11,7 +11,7 @@ use crate::fixtures::agent_with_calendar;
 const PROTOCOL: &str = "2025-06-18";
 
 /// Sends one request of the protocol to the endpoint with these tools, and returns its result.
-async fn result(api: &Client, sets: &str, method: &str, params: Value) -> Value {
+pub(crate) async fn result(api: &Client, sets: &str, method: &str, params: Value) -> Value {
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
     let path = format!("/mcp?tools={sets}");
     api.post(&path).json(body).header("mcp-protocol-version", PROTOCOL).await.expect(200).at("/result")
@@ -39,10 +39,21 @@ pub(crate) async fn wrong(api: &Client, name: &str, arguments: Value) -> Value {
     value["error"].clone()
 }
 
+/// The entries of all pages of a list. Each answer has them in `field`.
+pub(crate) async fn all_pages(api: &Client, sets: &str, method: &str, field: &str) -> Vec<Value> {
+    let (mut all, mut params) = (Vec::new(), json!({}));
+    loop {
+        let page = result(api, sets, method, params).await;
+        all.extend(page[field].as_array().unwrap().iter().cloned());
+        let Some(cursor) = page.get("nextCursor") else { return all };
+        params = json!({ "cursor": cursor });
+    }
+}
+
 /// The names of the listed tools.
 pub(crate) async fn names(api: &Client, sets: &str) -> Vec<String> {
-    let listed = result(api, sets, "tools/list", json!({})).await;
-    listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    let tools = all_pages(api, sets, "tools/list", "tools").await;
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[apply(on_both)]

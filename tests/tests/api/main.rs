@@ -123,6 +123,7 @@ mod local_times;
 mod logs;
 mod mail;
 mod manage_browser;
+mod mcp_resources;
 mod member_pages;
 mod members;
 mod metadata_filters_by_the_rule;

@@ -11,6 +11,7 @@ use rstest_reuse::apply;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    core_tools::all_pages,
     fixtures::{agent_with_calendar, calendar_of, event_body, has_exactly, shared_calendar},
     proposals::key_of,
 };
@@ -796,11 +797,9 @@ async fn tools_take_the_metadata_as_an_object(#[case] database: Database) {
         );
     }
     // The two tools describe it.
-    let list = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {} });
-    let answer = api.post("/mcp").json(list).header("mcp-protocol-version", "2025-06-18").await.expect(200);
-    let tools = answer.at("/result/tools");
+    let tools = all_pages(&api, "all", "tools/list", "tools").await;
     for (name, ..) in lists {
-        let described = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        let described = tools.iter().find(|tool| tool["name"] == name).unwrap();
         assert!(described["inputSchema"]["properties"]["metadata"].is_object(), "{described:#}");
     }
 }

@@ -6,7 +6,10 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent_with_calendar, event, now};
+use crate::{
+    core_tools::names,
+    fixtures::{agent_with_calendar, event, now},
+};
 
 const PROTOCOL: &str = "2025-06-18";
 
@@ -34,12 +37,6 @@ async fn refused(api: &Client, name: &str, arguments: Value) -> Value {
     let result = call(api, name, arguments).await;
     assert_eq!(result["isError"], true, "{name}: {result:#}");
     result["structuredContent"]["error"].clone()
-}
-
-async fn names(api: &Client) -> Vec<String> {
-    let answer = ask(api, "tools/list", json!({})).await.expect(200);
-    let tools = answer.at("/result/tools");
-    tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[apply(on_both)]
@@ -132,7 +129,7 @@ async fn a_key_sees_the_tools_that_it_may_call(#[case] database: Database) {
     let (agent, _) = agent_with_calendar(&api).await;
     let key = api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "Tools" })).await.expect(201);
     let own = server.client(key["key"].as_str().unwrap());
-    let (all, fewer) = (names(&api).await, names(&own).await);
+    let (all, fewer) = (names(&api, "all").await, names(&own, "all").await);
     assert!(all.contains(&"createWebhook".to_owned()) && !fewer.contains(&"createWebhook".to_owned()));
     assert!(fewer.contains(&"createEvent".to_owned()) && fewer.iter().all(|name| all.contains(name)));
     let refused = ask(&own, "tools/call", json!({ "name": "createWebhook", "arguments": {} })).await.expect(200);

@@ -145,7 +145,7 @@ fn schedule(given: &Given) -> Vec<&'static str> {
     if given.has("who") {
         steps.push(
             "If other agents take part: `create_proposal` with `title`, `participants` (a list of their ids), `times` \
-                (a list of starts that suit me, at most 20), `duration_minutes` and `timezone`. They answer themselves.",
+                (a list of starts that suit me, at most 20), `duration_minutes` and `timezone`. They answer it.",
         );
         steps.push(
             "If no other agent takes part: `create_event` with `title`, `start` (the time that I chose), \
@@ -186,8 +186,8 @@ fn reschedule(given: &Given) -> Vec<&'static str> {
         IDENTITY,
         list,
         "`resolve_time` with `text` (the words of to, in English) and `timezone` (an IANA zone such as \
-            Europe/Berlin). If its error lists several texts, ask me which one I mean. Leave this step out if the words \
-            count from the event's own time, such as an hour later.",
+            Europe/Berlin). If its error lists several texts, ask me which one I mean. Leave this step out if the \
+            words count from the event's own time, such as an hour later.",
         "`update_event` with `event_id` (the id of step 2), `start` (the new time) and `timezone`. The event keeps its \
             length. If the time is taken, the error lists the nearest free times: let me choose one of them.",
         "Report the new time, with the day of the week.",
@@ -359,7 +359,7 @@ mod tests {
 
     #[rstest]
     #[case::missing("reschedule", json!({ "what": "Lunch", "to": " " }), "to: is required")]
-    #[case::unknown("reschedule", json!({ "what": "x", "until": "x" }), "until: is unknown; the arguments are what, to")]
+    #[case::unknown("reschedule", json!({ "what": "x", "at": "x" }), "at: is unknown; the arguments are what, to")]
     #[case::long("reschedule", json!({ "what": "x".repeat(201), "to": "x" }), "what: must be at most 200 characters")]
     #[case::list("reschedule", json!({ "what": ["Lunch"], "to": "Friday" }), "what: must be text")]
     #[case::both("whats_on_today", json!({ "calendar": "Work", "agent": "Ada" }), "agent: must be left out")]
