@@ -1,7 +1,8 @@
 """Uses the tools with the official MCP client.
 
-Starts the server in KALENDS_SERVER on an empty database, and works only with tools: with a key of the organization, and
-with an agent's key. The argument is the API description, which the list of tools is checked against.
+Starts the server in KALENDS_SERVER on an empty database, and works only with tools, resources and prompts: with a key of
+the organization, and with an agent's key. The argument is the API description, which the list of tools is checked
+against.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import tempfile
 import httpx2
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import PaginatedRequestParams
 
 from server import Server
 
@@ -24,13 +26,28 @@ class Tools:
         self.session = session
 
     async def names(self):
-        names, cursor = [], None
+        names, params = [], None
         while True:
-            page = await self.session.list_tools(cursor=cursor) if cursor else await self.session.list_tools()
+            page = await self.session.list_tools(params=params)
             names += [tool.name for tool in page.tools]
-            cursor = getattr(page, "next_cursor", None)
-            if not cursor:
+            if not page.next_cursor:
                 return names
+            params = PaginatedRequestParams(cursor=page.next_cursor)
+
+    async def resources(self):
+        uris, params = [], None
+        while True:
+            page = await self.session.list_resources(params=params)
+            uris += [str(resource.uri) for resource in page.resources]
+            if not page.next_cursor:
+                return uris
+            params = PaginatedRequestParams(cursor=page.next_cursor)
+
+    async def read(self, uri):
+        result = await self.session.read_resource(uri)
+        [contents] = result.contents
+        assert contents.mime_type == "application/json", contents
+        return json.loads(contents.text)
 
     async def call(self, name, /, **arguments):
         result = await self.session.call_tool(name, arguments)
@@ -79,6 +96,24 @@ async def schedules(tools, agent, calendar, day):
     assert (await tools.refused("getEvent", id="evt_00000000000000000000000000"))["type"] == "not_found"
 
 
+async def attaches(tools, agent, calendar):
+    """Reads resources, and asks for a prompt."""
+    uris = await tools.resources()
+    today, context = f"kalends://calendars/{calendar}/today", f"kalends://agents/{agent}/context"
+    assert {"kalends://calendars", today, context} <= set(uris), uris
+    agenda = await tools.read(today)
+    assert agenda["calendar"]["timezone"] == "Europe/Berlin" and agenda["events"] == [], agenda
+    [shown] = (await tools.read(context))["calendars"]
+    assert shown["next_event"]["title"] == "Interop", shown
+    templates = (await tools.session.list_resource_templates()).resource_templates
+    assert len(templates) == 3, templates
+    prompts = [prompt.name for prompt in (await tools.session.list_prompts()).prompts]
+    assert "reschedule" in prompts, prompts
+    prompt = await tools.session.get_prompt("reschedule", {"what": "Interop", "to": "tomorrow at 14:00"})
+    [message] = prompt.messages
+    assert message.role == "user" and "`update_event`" in message.content.text, message
+
+
 def expected(description):
     """The operations that a key may call, according to the description."""
     for route, path in description["paths"].items():
@@ -96,17 +131,22 @@ async def main(description, server):
         agent = (await tools.call("createAgent", name="Ada", type="ai"))["id"]
         calendar = await tools.call("createAgentCalendar", agent_id=agent, name="Work", timezone="Europe/Berlin")
         await schedules(tools, agent, calendar["id"], "2031-03-03")
+        await attaches(tools, agent, calendar["id"])
         key = await tools.call("createScopedKey", agent_id=agent, label="Interop")
         return len(names), agent, calendar["id"], key["key"]
 
     async def works(tools):
         await schedules(tools, agent, calendar, "2031-03-04")
+        await attaches(tools, agent, calendar)
         return len(await tools.names())
 
     count, agent, calendar, key = await with_key(server.url, server.organization("pro"), organizes)
     fewer = await with_key(server.url, key, works)
     assert fewer < count, (fewer, count)
-    print(f"{count} tools with a key of the organization, {fewer} with an agent's; both queried, held and confirmed")
+    print(
+        f"{count} tools with a key of the organization, {fewer} with an agent's; both queried, held and confirmed, "
+        "read resources and got a prompt"
+    )
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
