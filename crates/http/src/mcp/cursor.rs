@@ -58,7 +58,7 @@ impl Pages {
         Ok((page, self.next(offset, total)))
     }
 
-    const fn begins_page(self, offset: u32) -> bool {
+    fn begins_page(self, offset: u32) -> bool {
         offset > 0 && offset.is_multiple_of(self.size)
     }
 
