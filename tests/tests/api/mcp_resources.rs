@@ -149,10 +149,8 @@ async fn a_key_reads_as_far_as_it_reaches(#[case] database: Database) {
             let id = uri.split('/').nth(3).unwrap().to_owned();
             let error = refused(&stranger, "resources/read", json!({ "uri": uri }), -32002).await;
             assert_eq!(error["data"]["error"]["type"], "not_found", "{error:#}");
-            answers.push((
-                error["message"].as_str().unwrap().replace(&id, "ID"),
-                error["data"]["error"]["code"].clone(),
-            ));
+            answers
+                .push((error["message"].as_str().unwrap().replace(&id, "ID"), error["data"]["error"]["code"].clone()));
         }
         assert_eq!(answers[0], answers[1]);
     }

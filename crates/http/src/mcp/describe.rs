@@ -33,7 +33,8 @@ pub(crate) fn path_item() -> Value {
         "summary": "Lists and calls the operations as tools (Model Context Protocol).",
         "description": "Streamable HTTP without sessions: each message gets one JSON answer. Every message counts \
             against the key's rate and as one API call. A tool call is recorded as the operation that it calls. If \
-            that operation fails, the answer is a result with `isError`, not an error.",
+            that operation fails, the answer is a result with `isError`, not an error. Resources show agendas and \
+            contexts, and prompts name the tools for common requests.",
         "security": [{ "apiKey": [] }],
         "parameters": parameters(),
         "requestBody": { "required": true, "content": { "application/json": {

@@ -110,7 +110,7 @@ struct Endpoint {
 /// Handles the requests of the protocol.
 #[derive(Clone)]
 struct Handler {
-    /// They are derived when a tool or the list is first called.
+    /// They are derived for the first message that needs them.
     tools: Arc<OnFirstUse<Tools>>,
     inner: Inner,
 }
@@ -237,9 +237,8 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(
-            ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build(),
-        );
+        let mut info =
+            ServerConfig::new(ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build());
         info.server_info = Implementation::new("kalends", env!("CARGO_PKG_VERSION"));
         info.with_instructions(INSTRUCTIONS)
     }
