@@ -234,6 +234,16 @@ pub(crate) fn patch(target: &str, key: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The bytes of a PUT of JSON.
+pub(crate) fn put(target: &str, key: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "PUT {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
 /// The bytes of a DELETE.
 pub(crate) fn delete(target: &str, key: &str) -> Vec<u8> {
     format!("DELETE {target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
