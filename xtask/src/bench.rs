@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: measurements, each on the binaries that are shipped.
+//! `cargo xtask bench`: measurements. Those of time use the binaries that are shipped.
 
 use anyhow::{Result, bail};
 
@@ -8,7 +8,7 @@ use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
 use crate::{process, rule_peers, set_peers};
 
-const NAMES: [&str; 6] = ["availability", "http", "ical", "layers", "recurrence", "webhooks"];
+const NAMES: [&str; 7] = ["agents", "availability", "http", "ical", "layers", "recurrence", "webhooks"];
 
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -16,6 +16,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         bail!("missing the name of a benchmark; there are {}", NAMES.join(", "));
     };
     match name.as_str() {
+        "agents" => agents(arguments),
         "availability" => availability(arguments),
         "http" | "ical" | "webhooks" => serving(name, arguments),
         "layers" => layers(arguments),
@@ -50,13 +51,29 @@ fn layers(arguments: &[String]) -> Result<()> {
     process::run(command.arg("layers").args(arguments).current_dir(crate::workspace::root()))
 }
 
+/// What ten standard tasks of an agent need. Optimized binaries would need the same.
+fn agents(arguments: &[String]) -> Result<()> {
+    artifacts::build(Profile::Debug, &[artifacts::SERVER, artifacts::BENCH])?;
+    agents_built(arguments)
+}
+
+/// The same with existing binaries.
+pub(crate) fn agents_built(arguments: &[String]) -> Result<()> {
+    next_to_a_server("agents", arguments, Profile::Debug, Durability::None)
+}
+
 /// A running server under load, on durable databases.
 fn serving(name: &str, arguments: &[String]) -> Result<()> {
-    let workspace = Workspace::load()?;
     artifacts::build(Profile::Dist, &[artifacts::SERVER, artifacts::BENCH])?;
-    let postgres = TestServer::obtain(Durability::Full)?;
-    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Dist)?);
+    next_to_a_server(name, arguments, Profile::Dist, Durability::Full)
+}
+
+/// Runs a campaign that starts servers.
+fn next_to_a_server(name: &str, arguments: &[String], profile: Profile, durability: Durability) -> Result<()> {
+    let workspace = Workspace::load()?;
+    let postgres = TestServer::obtain(durability)?;
+    let mut command = std::process::Command::new(artifacts::bench(&workspace, profile)?);
     command.arg(name).args(arguments).current_dir(crate::workspace::root());
-    command.env(SERVER_BINARY, artifacts::server(&workspace, Profile::Dist)?);
+    command.env(SERVER_BINARY, artifacts::server(&workspace, profile)?);
     process::run(command.env(postgres::TEST_POSTGRES, postgres.url()))
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 use crate::steps::Steps;
-use crate::{artifacts, deny, lint, package, soak, test};
+use crate::{artifacts, bench, deny, lint, package, soak, test};
 
 /// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -13,6 +13,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     steps.step("dependencies, licences, sources", deny::check)?;
     steps.step("packages", || package::run(&[]))?;
     steps.step("build", artifacts::build_workspace)?;
+    steps.step("tasks of an agent", || bench::agents_built(&[]))?;
     steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced))?;
     steps.last("tests", || test::run(&[]))
 }

@@ -4,6 +4,7 @@
 //! program. `docs/contribute/performance.md` explains the output.
 
 mod abuse;
+mod agents;
 mod bookings;
 mod connection;
 mod crash;
@@ -54,6 +55,8 @@ enum Campaign {
     Crash(crash::Options),
     /// Attack the server as one caller, and measure the effect on others.
     Abuse(abuse::Options),
+    /// Do ten standard tasks with the tools for models, and compare the calls, the bytes and the tokens with limits.
+    Agents(agents::Options),
     /// Let many guests book the same slots at once, and check that each slot goes to one of them.
     Bookings(bookings::Options),
     /// Kill servers that count calls together, and compare the count with the admitted calls.
@@ -99,6 +102,7 @@ fn main() -> Result<()> {
         Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
         Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
         Campaign::Abuse(options) => single_threaded()?.block_on(abuse::run(&options)),
+        Campaign::Agents(options) => single_threaded()?.block_on(agents::run(&options)),
         Campaign::Bookings(options) => single_threaded()?.block_on(bookings::run(&options)),
         Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
         Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),

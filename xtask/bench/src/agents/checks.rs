@@ -1,16 +1,14 @@
 //! What is right after a task: the state, read through the REST API.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use kalends_time::{SignedDuration, Timestamp};
 
-use super::rest::Event;
+use super::rest::{Event, time};
 use super::scene::Scene;
 use crate::json;
 
 /// The status of an event that is not a hold.
 pub(crate) const CONFIRMED: &str = "confirmed";
-/// The status of a hold.
-pub(crate) const HOLD: &str = "hold";
 
 impl Scene {
     /// The events of a title on somebody's calendar, on a day of the week.
@@ -51,11 +49,11 @@ impl Scene {
     pub(crate) async fn is_booked(&self, name: &str, event: &str, start: Timestamp) -> Result<()> {
         let listed = self.rest.read(&format!("/v1/booking-pages/{}/bookings", self.page)).await?;
         let data = json::list(&listed, "data")?;
-        let [booking] = data.as_slice() else { anyhow::bail!("the page has {} bookings", data.len()) };
-        let found =
-            (json::text(booking, "name")?, json::text(booking, "event_id")?, json::text(booking, "start_time")?);
-        let expected = (name, event, start.to_string());
-        ensure!(found == (expected.0, expected.1, expected.2.as_str()), "the booking is {found:?}, not {expected:?}");
+        let [booking] = data.as_slice() else { bail!("the page has {} bookings", data.len()) };
+        let is_right = json::text(booking, "name")? == name
+            && json::text(booking, "event_id")? == event
+            && time(booking, "start_time")? == start;
+        ensure!(is_right, "the booking is {booking}");
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ mod tokens;
 use anyhow::{Result, ensure};
 
 use self::client::{Client, ENDPOINT};
+use self::count::Count;
 use self::report::{Key, Report, Tried};
 use self::scene::Scene;
 use self::task::Task;
@@ -75,7 +76,7 @@ async fn tried(program: &Program, server: &Process, key: Key) -> Result<Report> 
     for task in Task::ALL {
         let outcome = perform::perform(task, &mut scene).await;
         let Scene { agent, bo, cleo, .. } = &mut scene;
-        let count = [agent, bo, cleo].into_iter().map(Client::take).sum();
+        let count: Count = [agent, bo, cleo].into_iter().map(Client::take).sum();
         tasks.push(Tried { task, count, failure: outcome.err().map(|error| format!("{error:#}")) });
     }
     Ok(Report { key, list, tasks })

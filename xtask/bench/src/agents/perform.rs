@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::checks::{CONFIRMED, HOLD};
+use super::checks::CONFIRMED;
 use super::rest::time;
 use super::scene::{
     A_WEEK, DENTIST, FRIDAY, HOME, LUNCH, MEETING_MINUTES, MONDAY, PEOPLE, REVIEW, ROOMS, STANDUP, Scene, THURSDAY,
@@ -18,6 +18,8 @@ const RUN: &str = "kick-off";
 const KICK_OFF: &str = "Kick-off";
 const WORKSHOP: &str = "Workshop";
 const OFFSITE: &str = "Offsite";
+/// A person and two rooms.
+const PLACES: [&str; 3] = ["Cleo", ROOMS[0], ROOMS[1]];
 /// The guest of the booking page.
 const GUEST: (&str, &str) = ("Gus Guest", "gus@example.com");
 
@@ -32,7 +34,7 @@ pub(crate) async fn perform(task: Task, scene: &mut Scene) -> Result<()> {
         Task::MoveOccurrence => move_occurrence(scene).await,
         Task::CancelOccurrence => cancel_occurrence(scene).await,
         Task::ExplainTime => explain_time(scene).await,
-        Task::HoldRooms => hold_rooms(scene).await,
+        Task::BookRooms => book_rooms(scene).await,
         Task::Propose => propose(scene).await,
         Task::ReadAgenda => read_agenda(scene).await,
         Task::Undo => undo(scene).await,
@@ -112,30 +114,29 @@ async fn explain_time(scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-/// "Hold both rooms and Cleo on Monday at 11:00 for an hour: all of them or none. It is called Workshop."
-async fn hold_rooms(scene: &mut Scene) -> Result<()> {
+/// "Book both rooms and Cleo on Monday at 11:00 for an hour: all of them or none. It is called Workshop."
+async fn book_rooms(scene: &mut Scene) -> Result<()> {
     none_if_one_is_taken(scene).await?;
-    let known = scene.agent.call("whoami", &json!({})).await?;
-    let rooms = ROOMS.iter().map(|name| calendar_named(&known, name)).collect::<Result<Vec<_>>>()?;
-    let asked = workshop(scene, &rooms, 11);
-    scene.agent.call("hold_time", &asked).await?;
+    let asked = workshop(scene, 11);
+    let held = scene.agent.call("hold_time", &asked).await?;
+    let asked = json!({ "hold_id": json::text(&held, "hold_set_id")? });
+    scene.agent.call("confirm_hold", &asked).await?;
     let at = (scene.at(MONDAY, 11, 0)?, 60);
-    scene.requires(&["Cleo", ROOMS[0], ROOMS[1]], (WORKSHOP, HOLD), MONDAY, at).await
+    scene.requires(&PLACES, (WORKSHOP, CONFIRMED), MONDAY, at).await
 }
 
 /// A check of the set-up that is not counted: at 13:00 one of the rooms is taken, so none of the three is held.
 async fn none_if_one_is_taken(scene: &Scene) -> Result<()> {
-    let rooms = scene.rooms.iter().map(|room| room.calendar.clone()).collect::<Vec<_>>();
-    let error = scene.agent.beside().refusal("hold_time", &workshop(scene, &rooms, 13)).await?;
+    let error = scene.agent.beside().refusal("hold_time", &workshop(scene, 13)).await?;
     ensure!(error["code"] == "slot_taken", "hold_time refused because of something else: {error}");
-    scene.lacks(&["Cleo", ROOMS[0], ROOMS[1]], WORKSHOP, MONDAY).await
+    scene.lacks(&PLACES, WORKSHOP, MONDAY).await
 }
 
-/// The arguments that hold Cleo and rooms on Monday.
-fn workshop(scene: &Scene, rooms: &[String], hour: u32) -> Value {
+/// The arguments that hold Cleo and the rooms on Monday, by their names.
+fn workshop(scene: &Scene, hour: u32) -> Value {
     json!({
-        "title": WORKSHOP, "participants": ["Cleo"], "calendar_ids": rooms, "start": scene.local(MONDAY, hour),
-        "duration_minutes": 60, "timezone": HOME,
+        "title": WORKSHOP, "participants": PLACES, "start": scene.local(MONDAY, hour), "duration_minutes": 60,
+        "timezone": HOME,
     })
 }
 
@@ -229,29 +230,4 @@ async fn listed(scene: &mut Scene, title: &str, day: i64) -> Result<String> {
     let event = json::list(&found, "events")?.iter().find(|event| event["title"] == title);
     let event = event.with_context(|| format!("list_events shows no {title}: {found}"))?;
     Ok(json::text(event, "event_id")?.to_owned())
-}
-
-/// The identifier of the calendar with that name in a result of `whoami`, whatever list it is in.
-fn calendar_named(known: &Value, name: &str) -> Result<String> {
-    let lists = known.as_object().into_iter().flatten().filter_map(|(_, list)| list.as_array());
-    let mut named = lists.flatten().filter(|entry| entry["name"] == name);
-    let id = named.find_map(|entry| entry["calendar_id"].as_str());
-    id.map(str::to_owned).with_context(|| format!("whoami shows no calendar named {name}: {known}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calendars_are_found_by_name_in_every_list() {
-        let known = json!({
-            "agents": [{ "agent_id": "agt_1", "name": "Room Oslo" }],
-            "calendars": [{ "calendar_id": "cal_1", "name": "Ada" }],
-            "shared_calendars": [{ "calendar_id": "cal_2", "name": "Room Oslo" }],
-        });
-        assert_eq!(calendar_named(&known, "Room Oslo").unwrap(), "cal_2");
-        assert_eq!(calendar_named(&known, "Ada").unwrap(), "cal_1");
-        assert!(calendar_named(&known, "Room Lima").is_err());
-    }
 }

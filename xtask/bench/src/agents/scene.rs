@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ impl Scene {
         });
         let page = json::text(&rest.create("/v1/booking-pages", &page).await?, "id")?.to_owned();
 
-        let [ada, bo, cleo, ..] = agents.as_slice() else { anyhow::bail!("too few agents") };
+        let [ada, bo, cleo, ..] = agents.as_slice() else { bail!("too few agents") };
         let agent = match key {
             Key::Agent => Client::new(address, &key_of(&rest, ada, &SCOPES).await?),
             Key::Organization => Client::new(address, organization),
@@ -174,7 +174,8 @@ impl Scene {
 
     /// The first time on Tuesday that is in everybody's working hours and free.
     async fn first_in_common(&self) -> Result<Timestamp> {
-        let zones = PEOPLE.iter().map(|(_, zone)| Ok(zone.parse()?)).collect::<Result<Vec<Zone>>>()?;
+        let zones = PEOPLE.iter().map(|(_, zone)| zone.parse::<Zone>().context("an unknown zone"));
+        let zones = zones.collect::<Result<Vec<_>>>()?;
         let (from, to) = self.day(TUESDAY)?;
         let mut busy = Vec::new();
         for person in &self.people {
