@@ -1,4 +1,4 @@
-//! Load and crash campaigns against the real binary of Kalends.
+//! Load and crash campaigns against the real binary of Kalends, and the tasks of agents.
 //!
 //! `cargo xtask bench http` and `cargo xtask soak crash` build the binaries, start a Postgres server and call this
 //! program. `docs/contribute/performance.md` explains the output.

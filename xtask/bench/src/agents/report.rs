@@ -13,6 +13,16 @@ pub(crate) enum Key {
     Organization,
 }
 
+impl Key {
+    /// What the table calls it.
+    pub(crate) const fn short(self) -> &'static str {
+        match self {
+            Self::Agent => "own key",
+            Self::Organization => "organization",
+        }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

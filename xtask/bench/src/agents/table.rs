@@ -8,10 +8,12 @@ use crate::figures::Table;
 
 /// The rows of one or several runs: the figures of each, beside the limits.
 pub(crate) fn render(reports: &[Report]) -> String {
-    let mut headings = vec!["task", "most calls"];
-    for _ in reports {
-        headings.extend(["calls", "bytes", "tokens", "done"]);
+    let mut headings = vec!["task".to_owned(), "most calls".to_owned()];
+    for Report { key, .. } in reports {
+        let key = key.short();
+        headings.extend([format!("{key}: calls"), "bytes".to_owned(), "tokens".to_owned(), format!("{key}: done")]);
     }
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let mut table = Table::new(&headings);
     for (index, task) in Task::ALL.into_iter().enumerate() {
         let mut row = vec![format!("{:>2}  {}", index + 1, task.text()), most_calls(task).to_string()];
@@ -55,6 +57,7 @@ mod tests {
         let report = Report { key: Key::Agent, list, tasks: Task::ALL.map(tried).to_vec() };
         let text = render(&[report]);
         let cells = |row: usize| -> Vec<&str> { text.lines().nth(row).unwrap().split_whitespace().collect() };
+        assert!(text.lines().next().unwrap().ends_with("own key: calls  bytes  tokens  own key: done"), "{text}");
         assert!(cells(1).ends_with(&["2", "2", "300", "70", "yes"]), "{text}");
         assert!(cells(9).ends_with(&["2", "2", "300", "70", "NO"]), "{text}");
         assert!(cells(11).ends_with(&["20", "20", "3000", "700"]), "{text}");

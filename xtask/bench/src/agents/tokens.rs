@@ -5,7 +5,7 @@ pub(crate) const ENCODING: &str = "o200k_base";
 
 /// The number of tokens of a text.
 pub(crate) fn number(text: &str) -> usize {
-    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
+    tiktoken_rs::o200k_base_singleton().count_ordinary(text)
 }
 
 #[cfg(test)]
