@@ -48,7 +48,7 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &identity::Whoami,
     &phrases::ResolveTime,
     &times::FindTimes,
-    &events::ListEvents,
+    &ListEvents,
     &one_event::GetEvent,
     &new_event::CreateEvent,
     &event_changes::UpdateEvent,
