@@ -115,18 +115,13 @@ fn segment(text: &str) -> String {
 /// the answer contains text that third parties wrote, a warning comes first.
 pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
-    let mut content = Vec::new();
-    let mut meta = JsonObject::new();
     let foreign = match &parsed {
         Some(parsed) => untrusted::places(parsed),
         // The text does not show who wrote which part of it.
         None if is_calendar(headers) => vec![untrusted::WHOLE.to_owned()],
         None => Vec::new(),
     };
-    if !foreign.is_empty() {
-        content.push(ContentBlock::text(untrusted::warning(&foreign)));
-        meta.insert("kalends/untrusted".into(), json!(foreign));
-    }
+    let (mut content, mut meta) = warned(&foreign);
     if let Some(etag) = headers.get(header::ETAG).and_then(|etag| etag.to_str().ok()) {
         meta.insert("kalends/etag".into(), etag.into());
     }
@@ -139,16 +134,21 @@ pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Ca
     result
 }
 
+/// The beginning of a result with text of third parties at `places`: a warning, and the places as metadata. Both are empty
+/// if there are none.
+fn warned(places: &[String]) -> (Vec<ContentBlock>, JsonObject) {
+    let (mut content, mut meta) = (Vec::new(), JsonObject::new());
+    if !places.is_empty() {
+        content.push(ContentBlock::text(untrusted::warning(places)));
+        meta.insert("kalends/untrusted".into(), json!(places));
+    }
+    (content, meta)
+}
+
 /// Builds the result of a tool of the set `core`: its JSON, once. If it contains text that third parties wrote, a warning
 /// comes first.
 pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
-    let mut content = Vec::new();
-    let mut meta = JsonObject::new();
-    let foreign = untrusted::places(value);
-    if !foreign.is_empty() {
-        content.push(ContentBlock::text(untrusted::warning(&foreign)));
-        meta.insert("kalends/untrusted".into(), json!(foreign));
-    }
+    let (mut content, meta) = warned(&untrusted::places(value));
     content.push(ContentBlock::text(value.to_string()));
     let mut result = CallToolResult::success(content);
     result.structured_content = (is_structured && value.is_object()).then(|| value.clone());

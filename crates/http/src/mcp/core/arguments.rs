@@ -92,6 +92,16 @@ impl Arguments {
         })
     }
 
+    /// The argument `count`, from 1 to `most`; `default` if it is missing.
+    ///
+    /// # Errors
+    /// If it is not such a number.
+    pub(super) fn count(&self, default: u32, most: u32) -> Result<usize, FieldError> {
+        let count = self.number("count")?.unwrap_or(default);
+        let known = usize::try_from(count).ok().filter(|_| (1..=most).contains(&count));
+        known.ok_or_else(|| FieldError::new("count", format!("must be 1 to {most}; got {count}")))
+    }
+
     /// An argument as yes or no.
     ///
     /// # Errors
@@ -148,6 +158,14 @@ impl Arguments {
         zone.map(Some)
     }
 
+    /// Whether an argument is a time without an offset, so that reading it needs a zone or the kind of the event.
+    ///
+    /// # Errors
+    /// If it is not text.
+    pub(super) fn is_local(&self, name: &str) -> Result<bool, FieldError> {
+        Ok(self.text(name)?.is_some_and(|text| text.trim().parse::<Timestamp>().is_err()))
+    }
+
     /// The instant of an argument: RFC 3339 with an offset, or a local time such as `2026-03-05T14:00`, or a date, which
     /// means its first moment. Local times are in `zone`.
     ///
@@ -172,6 +190,18 @@ impl Arguments {
 /// Those of [`Arguments::instant`].
 pub(super) fn instant(name: &str, text: &str, zone: Option<Zone>) -> Result<Timestamp, FieldError> {
     moment(name, text, zone, 0)
+}
+
+/// [`instant`] of a time of day.
+///
+/// # Errors
+/// Also for a date alone.
+pub(super) fn time_of_day(name: &str, text: &str, zone: Option<Zone>) -> Result<Timestamp, FieldError> {
+    if text.trim().parse::<CivilDate>().is_ok() {
+        let message = "is a date, which only an all-day event has; send a time such as 2026-03-05T09:00";
+        return Err(FieldError::new(name, message));
+    }
+    instant(name, text, zone)
 }
 
 /// [`instant`]. A date means the first moment of the day that is `days` later.
@@ -329,6 +359,31 @@ mod tests {
         assert!(error.message.len() < 200, "{}", error.message);
         let error = arguments(&json!({ "start": "x", long: 1 })).unwrap_err();
         assert!(error.message.len() + error.param.len() < 400, "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("2026-03-05T10:00", true)]
+    #[case("2026-03-05", true)]
+    #[case("2026-03-05T10:00:00+01:00", false)]
+    fn a_time_without_an_offset_is_local(#[case] start: &str, #[case] expected: bool) {
+        let arguments = arguments(&json!({ "start": start })).unwrap();
+        assert_eq!((arguments.is_local("start"), arguments.is_local("count")), (Ok(expected), Ok(false)));
+    }
+
+    #[test]
+    fn a_count_is_bounded() {
+        let read = |sent: Value| arguments(&json!({ "start": "x", "count": sent })).unwrap().count(20, 100).ok();
+        assert_eq!([Value::Null, json!(1), json!("100")].map(read), [Some(20), Some(1), Some(100)]);
+        assert_eq!([json!(0), json!(101)].map(read), [None, None]);
+    }
+
+    #[rstest]
+    #[case("2026-03-05T10:00", Some("2026-03-05T09:00:00Z"))]
+    #[case(" 2026-03-05 ", None)]
+    fn a_date_is_not_a_time_of_day(#[case] text: &str, #[case] expected: Option<&str>) {
+        let found = time_of_day("times[0].end", text, "Europe/Berlin".parse().ok());
+        assert!(found.as_ref().err().is_none_or(|error| error.param == "times[0].end"));
+        assert_eq!(found.ok().map(|at| at.to_string()).as_deref(), expected);
     }
 
     #[test]

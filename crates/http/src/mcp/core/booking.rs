@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_app::operations;
 use kalends_kernel::FieldError;
-use kalends_time::{SignedDuration, Timestamp, Zone};
+use kalends_time::{SignedDuration, Zone};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -53,9 +53,9 @@ impl CoreTool for ListBookingSlots {
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
         let page = slug(&arguments.needed("page")?, session.base_url())?;
-        let count = count(arguments)?;
+        let count = arguments.count(SHOWN, SHOWN_MAX)?;
         let wanted = match arguments.zone("timezone")? {
-            None if is_local(arguments, "start")? || is_local(arguments, "end")? => {
+            None if arguments.is_local("start")? || arguments.is_local("end")? => {
                 Some(zone_of_page(session, &page).await?)
             }
             wanted => wanted,
@@ -148,17 +148,6 @@ fn slug(page: &str, own: &str) -> Result<String, FieldError> {
     })
 }
 
-fn count(arguments: &Arguments) -> Result<usize, FieldError> {
-    let count = arguments.number("count")?.unwrap_or(SHOWN);
-    let shown = usize::try_from(count).ok().filter(|_| (1..=SHOWN_MAX).contains(&count));
-    shown.ok_or_else(|| FieldError::new("count", format!("must be 1 to {SHOWN_MAX}; got {count}")))
-}
-
-/// Whether an argument is a time without an offset.
-fn is_local(arguments: &Arguments, name: &str) -> Result<bool, FieldError> {
-    Ok(arguments.text(name)?.is_some_and(|text| text.trim().parse::<Timestamp>().is_err()))
-}
-
 /// The answers to the questions of a page.
 fn answers(arguments: &Arguments) -> Result<Option<Value>, FieldError> {
     let Some(sent) = arguments.value("answers") else { return Ok(None) };
@@ -230,11 +219,7 @@ fn made(booked: &Value, zone: Zone) -> Value {
 /// The same failure, with local times of the free slots, and with the next call if the slot or an answer is wrong.
 fn with_next_call(failure: Failure, zone: Zone) -> Failure {
     let Failure::Refused(mut error) = failure else { return failure };
-    let free = error["nearest_free"].as_array();
-    let free: Option<Value> = free.map(|free| free.iter().map(|slot| compact::slot(slot, zone)).collect());
-    if let Some(free) = free {
-        error["nearest_free"] = free;
-    }
+    compact::conflict(&mut error, zone);
     let param = error["param"].as_str().unwrap_or_default();
     if param == "start" || param.starts_with("answers") {
         error["next"] = "list_booking_slots returns the free slots and the questions of the page.".into();
@@ -268,7 +253,7 @@ mod tests {
     }
 
     fn arguments(given: &Value) -> Arguments {
-        let properties = json!({ "answers": {}, "count": {}, "start": {} });
+        let properties = json!({ "answers": {} });
         Arguments::of(given.as_object().unwrap().clone(), &properties, &[]).unwrap()
     }
 
@@ -279,22 +264,6 @@ mod tests {
         assert_eq!(read(json!({ "team": true })), Ok(Some(json!({ "team": true }))));
         assert_eq!((read(json!("Sales")), read(json!([1]))), (Err("answers".to_owned()), Err("answers".to_owned())));
         assert_eq!(read(Value::Null), Ok(None));
-    }
-
-    #[rstest]
-    #[case("2026-03-05T10:00", true)]
-    #[case("2026-03-05", true)]
-    #[case("2026-03-05T10:00:00+01:00", false)]
-    fn a_time_without_an_offset_is_local(#[case] start: &str, #[case] expected: bool) {
-        assert_eq!(is_local(&arguments(&json!({ "start": start })), "start").unwrap(), expected);
-        assert!(!is_local(&arguments(&json!({})), "start").unwrap());
-    }
-
-    #[test]
-    fn the_number_of_slots_is_bounded() {
-        let read = |sent: Value| count(&arguments(&json!({ "count": sent }))).ok();
-        assert_eq!((read(Value::Null), read(json!(100))), (Some(20), Some(100)));
-        assert_eq!((read(json!(0)), read(json!(101))), (None, None));
     }
 
     fn listed(slots: &Value, more: &Value) -> Value {

@@ -1,10 +1,10 @@
 //! The arguments of tools that write events: times, attendees, reminders, rules and versions.
 
 use kalends_kernel::FieldError;
-use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, time_of_day};
 
 /// The start and the end of an event, as operations take them.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,13 +51,9 @@ impl Times {
 /// A time of day. A date alone is none.
 ///
 /// # Errors
-/// Those of [`Arguments::instant`], and for a date.
+/// Those of [`time_of_day`].
 pub(super) fn time(arguments: &Arguments, name: &str, zone: Option<Zone>) -> Result<Option<Timestamp>, FieldError> {
-    if arguments.text(name)?.is_some_and(|text| text.trim().parse::<CivilDate>().is_ok()) {
-        let message = "is a date, which only an all-day event has; send a time such as 2026-03-05T09:00";
-        return Err(FieldError::new(name, message));
-    }
-    arguments.instant(name, zone)
+    arguments.text(name)?.map(|text| time_of_day(name, &text, zone)).transpose()
 }
 
 /// A date. Models often write it as its midnight.
@@ -70,13 +66,12 @@ fn day(arguments: &Arguments, name: &str) -> Result<Option<String>, FieldError> 
     }))
 }
 
-/// Whether a time is written without an offset, so that reading it needs a zone or the kind of the event.
+/// Whether the start or the end is local, as [`Arguments::is_local`] says.
 ///
 /// # Errors
 /// If a time is not text.
 pub(super) fn has_local_times(arguments: &Arguments) -> Result<bool, FieldError> {
-    let is_local = |text: String| text.trim().parse::<Timestamp>().is_err();
-    Ok(arguments.text("start")?.is_some_and(is_local) || arguments.text("end")?.is_some_and(is_local))
+    Ok(arguments.is_local("start")? || arguments.is_local("end")?)
 }
 
 /// The attendees, each as an object.

@@ -61,12 +61,9 @@ impl CoreTool for SearchOperations {
             let message = format!("must be at most {QUERY_MAX} characters long; got {length}: send a few words");
             return Err(FieldError::new("query", message).into());
         }
-        let count = arguments.number("count")?.unwrap_or(FOUND_MAX);
-        if !(1..=FOUND_MAX).contains(&count) {
-            return Err(FieldError::new("count", format!("must be 1 to {FOUND_MAX}; got {count}")).into());
-        }
+        let count = arguments.count(FOUND_MAX, FOUND_MAX)?;
         let bound: Vec<&Bound> = session.tools.for_caller(session.kind()).collect();
-        Ok(search(&query, &bound, count as usize))
+        Ok(search(&query, &bound, count))
     }
 }
 
@@ -157,8 +154,7 @@ impl CoreTool for CallOperation {
         };
         let mut given = object(arguments.value(ARGUMENTS))?;
         quote_version(&mut given);
-        let mut answer = session.send(bound, given).await.map_err(of_operation)?;
-        session.hold_until_sent(&mut answer);
+        let answer = session.send(bound, given).await.map_err(of_operation)?;
         Ok(whole(answer.body, answer.etag.as_deref()))
     }
 }

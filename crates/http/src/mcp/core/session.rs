@@ -44,12 +44,13 @@ pub(in super::super) struct Answer {
     pub body: Value,
     /// The version of the resource.
     pub etag: Option<String>,
-    /// The memory that was reserved for the body. Drop the answer before you call the next operation.
-    room: Option<Room>,
 }
 
 impl Session<'_> {
     /// Calls an operation with these arguments, as the tool with its name would. Arguments that are null are left out.
+    ///
+    /// The memory that was reserved for the answer stays reserved until the next call, or until the outer answer is sent,
+    /// because the result is made of it.
     ///
     /// # Errors
     /// [`Failure::Refused`] with the error of the operation.
@@ -73,24 +74,25 @@ impl Session<'_> {
     /// As [`Self::call`]; [`Failure::Argument`] if a parameter of the path is missing or a header's value is invalid.
     pub(super) async fn send(&self, bound: &Bound, arguments: JsonObject) -> Result<Answer, Failure> {
         let request = call::request(bound, arguments, None)?;
+        // An organization that waits for memory must not hold the one for which it waits.
+        self.hold_until_sent(None);
         let response = self.inner.respond(request, self.parts, self.outer).await;
         let (answered, body) = response.into_parts();
         Inner::note_answer(bound.operation, &answered, self.parts, self.outer);
-        let room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
+        self.hold_until_sent(answered.extensions.get::<Reserved>().and_then(Reserved::take));
         let body = body.collect().await.map_err(|_| lost("the answer broke off"))?.to_bytes();
         let body = read(&answered.headers, &body)?;
         if answered.status.is_success() {
             let etag = answered.headers.get(header::ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
-            return Ok(Answer { body, etag, room });
+            return Ok(Answer { body, etag });
         }
         Err(refused(answered.status, body))
     }
 
-    /// Keeps the memory of an answer reserved until the outer answer is sent. A result that contains the whole body needs
-    /// it. No other operation may be called afterwards.
-    pub(super) fn hold_until_sent(&self, answer: &mut Answer) {
+    /// Keeps this memory reserved until the outer answer is sent, and releases the one that was kept before.
+    fn hold_until_sent(&self, room: Option<Room>) {
         let mut inner_answer = self.outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
-        inner_answer.room = answer.room.take();
+        inner_answer.room = room;
     }
 
     /// The kind of the key.

@@ -89,7 +89,7 @@ impl CoreTool for FindTimes {
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
-        let (length, count) = (length(arguments)?, count(arguments)?);
+        let (length, count) = (length(arguments)?, arguments.count(COUNT, COUNT_MAX)?);
         let working_hours_only = arguments.flag("working_hours_only")?;
         let whose = Whose::of(session, arguments, SEARCHED_MAX).await?;
         let zone = whose.zone(session, arguments).await?;
@@ -178,12 +178,6 @@ fn length(arguments: &Arguments) -> Result<SlotLength, FieldError> {
     let minutes = arguments.number("duration_minutes")?;
     let length = minutes.and_then(|minutes| SlotLength::from_minutes(minutes.try_into().ok()?));
     length.ok_or_else(|| FieldError::new("duration_minutes", "must be 5 to 480"))
-}
-
-fn count(arguments: &Arguments) -> Result<usize, FieldError> {
-    let count = arguments.number("count")?.unwrap_or(COUNT);
-    let known = usize::try_from(count).ok().filter(|_| (1..=COUNT_MAX).contains(&count));
-    known.ok_or_else(|| FieldError::new("count", format!("must be 1 to {COUNT_MAX}, got {count}")))
 }
 
 fn shown(agent: &Agent) -> Value {
