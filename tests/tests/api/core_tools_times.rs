@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     core_tools::{run, wrong},
-    fixtures::{agent_with_calendar, calendar_of, event, now, time},
+    fixtures::{agent_with_calendar, calendar_of, event, now, shared_calendar, time},
 };
 
 /// A second agent, Bob, and its calendar.
@@ -211,8 +211,7 @@ async fn a_model_holds_a_time_of_one_calendar(#[case] database: Database) {
     assert_eq!(held["holds"][0]["when"], "Mon 2038-03-01 09:00-10:00 UTC");
     let confirmed = run(&own, "confirm_hold", json!({ "event_id": held["hold_id"] })).await;
     assert_eq!((&confirmed["confirmed"][0]["event_id"], confirmed.get("cancelled")), (&held["hold_id"], None));
-    let error = wrong(&own, "confirm_hold", json!({ "hold_id": held["hold_id"] })).await;
-    assert_eq!(error["code"], "not_a_hold", "{error:#}");
+    assert_eq!(confirmed.get("already_confirmed"), None, "{confirmed:#}");
     assert_eq!(wrong(&own, "release_hold", json!({})).await["param"], "hold_id");
 }
 
@@ -261,6 +260,65 @@ async fn a_repeated_hold_is_placed_once(#[case] database: Database) {
         asked["title"] = "Another".into();
         assert_eq!(wrong(&api, "hold_time", asked).await["code"], "idempotency_mismatch");
     }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_repeated_confirmation_or_release_is_answered_as_the_first(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let (_, of_bob) = bob(&api).await;
+    for (calendars, id) in [(vec![&calendar], "hold_id"), (vec![&calendar, &of_bob], "hold_set_id")] {
+        let asked = |day: u8| {
+            json!({
+                "title": "Maybe", "calendar_ids": calendars, "duration_minutes": 30,
+                "start": format!("2038-03-{}{day}T09:00:00Z", calendars.len()),
+            })
+        };
+        let held = json!({ "hold_id": run(&api, "hold_time", asked(0)).await[id] });
+        let mut first = run(&api, "confirm_hold", held.clone()).await;
+        let again = run(&api, "confirm_hold", held.clone()).await;
+        assert_eq!(first.get("already_confirmed"), None, "{first:#}");
+        first["already_confirmed"] = true.into();
+        assert_eq!(again, first);
+        let error = wrong(&api, "release_hold", held).await;
+        assert_eq!(error["code"], "not_a_hold", "{error:#}");
+        says(&error["next"], "cancel_event");
+
+        let held = json!({ "hold_id": run(&api, "hold_time", asked(1)).await[id] });
+        let mut first = run(&api, "release_hold", held.clone()).await;
+        let again = run(&api, "release_hold", held.clone()).await;
+        assert_eq!(first.get("already_released"), None, "{first:#}");
+        first["already_released"] = true.into();
+        assert_eq!(again, first);
+        let error = wrong(&api, "confirm_hold", held).await;
+        assert_eq!(error["code"], "not_a_hold", "{error:#}");
+        says(&error["next"], "hold_time again");
+    }
+    let plain = event(&api, &calendar, "2038-04-01T09:00:00Z", "2038-04-01T10:00:00Z").await;
+    let error = wrong(&api, "release_hold", json!({ "hold_id": plain })).await;
+    assert_eq!(error["code"], "not_a_hold", "{error:#}");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_hold_needs_the_other_calendars_of_its_agent(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (ada, first) = agent_with_calendar(&api).await;
+    let second = calendar_of(&api, &ada).await;
+    event(&api, &second, "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
+    let mut asked = json!({
+        "title": "Maybe", "calendar_ids": [first], "start": "2038-03-01T09:30:00Z", "duration_minutes": 30,
+    });
+    let error = wrong(&api, "hold_time", asked.clone()).await;
+    let conflict = &error["conflicts"][0];
+    assert_eq!((&error["code"], &conflict["calendar_id"]), (&json!("slot_taken"), &json!(second)), "{error:#}");
+    assert_eq!(error["nearest_free"][0]["start"], "2038-03-01T10:00:00Z", "{error:#}");
+    asked["start"] = "2038-03-01T10:00:00Z".into();
+    run(&api, "hold_time", asked.clone()).await;
+
+    asked["calendar_ids"] = json!([shared_calendar(&api, "UTC").await]);
+    run(&api, "hold_time", asked).await;
 }
 
 #[apply(on_both)]

@@ -107,6 +107,7 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
         return Err(FieldError::new(argument, format!("has no agent named {:?}", beginning(long))).into());
     }
     let mut known = Vec::new();
+    let mut are_all = true;
     if let Some(own) = session.own_agent().map(|own| own.to_string()) {
         if wanted.iter().any(|name| !is_id(name)) {
             let agent = session.call(&operations::GET_AGENT, json!({ "id": own })).await?.body;
@@ -121,13 +122,13 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
             return Err(FieldError::new(argument, message).into());
         }
     } else if wanted.iter().any(|name| !is_id(name)) {
-        known = all(session).await?;
+        (known, are_all) = all(session).await?;
     }
     let found = wanted.iter().map(|text| {
         if is_id(text) {
             return Ok(Agent { id: text.clone(), name: text.clone() });
         }
-        named(&known, argument, text)
+        named(&known, are_all, argument, text)
     });
     Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
 }
@@ -141,8 +142,9 @@ pub(super) async fn agent(session: &Session<'_>, argument: &str, wanted: String)
     found.ok_or_else(|| FieldError::new(argument, "is required").into())
 }
 
-/// The organization's agents that still take part in something, the oldest first, as far as they are searched.
-async fn all(session: &Session<'_>) -> Result<Vec<Agent>, Failure> {
+/// The organization's agents that still take part in something, the oldest first, as far as they are searched, and whether
+/// these are all.
+async fn all(session: &Session<'_>) -> Result<(Vec<Agent>, bool), Failure> {
     let mut known = Vec::new();
     for page in 0..PAGES_MAX {
         let asked = json!({ "limit": PAGE, "offset": page * PAGE });
@@ -150,10 +152,10 @@ async fn all(session: &Session<'_>) -> Result<Vec<Agent>, Failure> {
         let entries = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
         known.extend(entries.iter().filter(|agent| agent["status"] != GONE).map(read));
         if entries.len() < PAGE {
-            break;
+            return Ok((known, true));
         }
     }
-    Ok(known)
+    Ok((known, false))
 }
 
 fn read(agent: &Value) -> Agent {
@@ -165,8 +167,8 @@ fn is_named(agent: &Agent, name: &str) -> bool {
     agent.name.to_lowercase() == name.trim().to_lowercase()
 }
 
-/// The only known agent with that name.
-fn named(known: &[Agent], argument: &str, name: &str) -> Result<Agent, FieldError> {
+/// The only known agent with that name. `are_all` is whether the organization has no others.
+fn named(known: &[Agent], are_all: bool, argument: &str, name: &str) -> Result<Agent, FieldError> {
     let mut found: Vec<&Agent> = known.iter().filter(|agent| is_named(agent, name)).collect();
     found.dedup_by_key(|agent| &agent.id);
     match found.as_slice() {
@@ -174,7 +176,9 @@ fn named(known: &[Agent], argument: &str, name: &str) -> Result<Agent, FieldErro
         [] => {
             let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
             let nearest = if nearest.is_empty() { nearest } else { format!("; the nearest names are {nearest}") };
-            Err(FieldError::new(argument, format!("has no agent named {:?}{nearest}", beginning(name))))
+            let searched = format!(" among the oldest {}, which are searched; send its id (agt_...)", PAGES_MAX * PAGE);
+            let searched = if are_all { String::new() } else { searched };
+            Err(FieldError::new(argument, format!("has no agent named {:?}{searched}{nearest}", beginning(name))))
         }
         several => {
             let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
@@ -240,17 +244,28 @@ mod tests {
 
     use super::*;
 
+    fn known() -> [Agent; 3] {
+        [("agt_1", "Ada"), ("agt_2", "Bob"), ("agt_3", "bob")]
+            .map(|(id, name)| Agent { id: id.to_owned(), name: name.to_owned() })
+    }
+
     #[rstest]
     #[case::found("ada", Ok("agt_1"))]
     #[case::twice("Bob", Err("agt_2, agt_3"))]
     #[case::unknown("Adda", Err("Ada"))]
     fn agents_are_found_by_their_names(#[case] name: &str, #[case] expected: Result<&str, &str>) {
-        let agent = |id: &str, name: &str| Agent { id: id.to_owned(), name: name.to_owned() };
-        let known = [agent("agt_1", "Ada"), agent("agt_2", "Bob"), agent("agt_3", "bob")];
-        match (named(&known, "participants", name), expected) {
+        match (named(&known(), true, "participants", name), expected) {
             (Ok(found), Ok(id)) => assert_eq!(found.id, id),
             (Err(error), Err(says)) => assert!(error.message.contains(says), "{}", error.message),
             (found, expected) => panic!("{found:?} instead of {expected:?}"),
         }
+    }
+
+    #[test]
+    fn an_agent_that_is_not_searched_for_is_named_by_its_id() {
+        let says = |are_all| named(&known(), are_all, "participants", "Cleo").unwrap_err().message;
+        assert!(says(false).contains("1000") && says(false).contains("send its id"), "{}", says(false));
+        assert!(!says(true).contains("1000"), "{}", says(true));
+        assert_eq!(named(&known(), false, "participants", "Ada").unwrap().id, "agt_1");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_app::operations::{self, Operation};
+use kalends_app::operations;
 use kalends_calendars::HOLD_SET_MAX;
 use kalends_kernel::FieldError;
 use kalends_time::{SignedDuration, Timestamp, Zone};
@@ -14,6 +14,7 @@ use super::{
     compact,
     directory::{self, CALENDARS, Whose},
     failure::{Failure, Outcome},
+    past_holds::{End, ended_before, holds, is_set},
     session::Session,
     times,
     tool::{About, CoreTool, Effect},
@@ -23,8 +24,6 @@ use super::{
 const LASTS: u32 = 10;
 /// The argument that names a hold or a set, and the other names that models use for it.
 const IDS: [&str; 3] = ["hold_id", "hold_set_id", "event_id"];
-/// How the identifiers of hold sets begin.
-const OF_A_SET: &str = "hst_";
 /// The code of the error about an idempotency key that an earlier, different request had.
 const MISMATCH: &str = "idempotency_mismatch";
 
@@ -97,12 +96,20 @@ impl CoreTool for HoldTime {
         let operation = if let [only] = calendars.as_slice() {
             asked["cal_id"] = only.as_str().into();
             asked["status"] = "hold".into();
+            // Its agent must be free on its other calendars too.
+            asked["scope"] = "agent".into();
             &operations::CREATE_EVENT
         } else {
             asked["calendar_ids"] = calendars.as_slice().into();
             &operations::CREATE_HOLD_SET
         };
-        let mut refused = match session.call(operation, asked).await {
+        let mut answer = session.call(operation, asked.clone()).await;
+        if matches!(&answer, Err(Failure::Refused(error)) if error["param"] == "scope") {
+            // No agent owns the calendar.
+            asked["scope"] = Value::Null;
+            answer = session.call(operation, asked).await;
+        }
+        let mut refused = match answer {
             Ok(answer) => return Ok(placed(&answer.body, zone)),
             Err(Failure::Refused(error)) => error,
             Err(failure) => return Err(failure),
@@ -163,11 +170,6 @@ async fn earlier(
     Ok((held == asked).then_some(set))
 }
 
-/// The holds of a set, or one hold.
-fn holds(answer: &Value) -> &[Value] {
-    answer["holds"].as_array().map_or(std::slice::from_ref(answer), Vec::as_slice)
-}
-
 /// The result for a hold or a set that was placed.
 fn placed(answer: &Value, zone: Zone) -> Value {
     let id = if answer["holds"].is_array() { "hold_set_id" } else { "hold_id" };
@@ -190,7 +192,8 @@ impl CoreTool for ConfirmHold {
         About {
             name: "confirm_hold",
             title: "Confirm a hold",
-            description: "Makes a hold an event, or all holds of a set events, all or none. Returns them. An expired hold \
+            description: "Makes a hold an event, or all holds of a set events, all or none. Returns them, also if the \
+                call is repeated. An expired hold \
                 cannot be confirmed: call hold_time again. To take a confirmed set back, call cancel_event for each event. \
                 Example: {\"hold_id\": \"hst_...\"}",
             effect: Effect::Adds,
@@ -205,7 +208,7 @@ impl CoreTool for ConfirmHold {
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
-        end(session, arguments, &operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET).await
+        end(session, arguments, End::Confirm).await
     }
 }
 
@@ -218,8 +221,8 @@ impl CoreTool for ReleaseHold {
         About {
             name: "release_hold",
             title: "Release a hold",
-            description: "Gives up a hold, or all holds of a set, so that the time is free again. Returns the cancelled holds. \
-                Example: {\"hold_id\": \"evt_...\"}",
+            description: "Gives up a hold, or all holds of a set, so that the time is free again. Returns the cancelled holds, \
+                also if the call is repeated. Example: {\"hold_id\": \"evt_...\"}",
             effect: Effect::Changes,
             operations: &[&operations::RELEASE_HOLD, &operations::RELEASE_HOLD_SET],
             required: &[],
@@ -232,7 +235,7 @@ impl CoreTool for ReleaseHold {
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
-        end(session, arguments, &operations::RELEASE_HOLD, &operations::RELEASE_HOLD_SET).await
+        end(session, arguments, End::Release).await
     }
 }
 
@@ -244,17 +247,24 @@ fn id_properties() -> Value {
     })
 }
 
-/// Ends a hold by the operation `of_one`, or a set by `of_set`.
-async fn end(
-    session: &Session<'_>,
-    arguments: &Arguments,
-    of_one: &'static Operation,
-    of_set: &'static Operation,
-) -> Outcome {
+/// Ends a hold or a set. If an earlier call did, the result says so.
+async fn end(session: &Session<'_>, arguments: &Arguments, end: End) -> Outcome {
     let id = id(arguments)?;
-    let operation = if id.starts_with(OF_A_SET) { of_set } else { of_one };
-    let answer = session.call(operation, json!({ "id": id })).await?;
-    Ok(ended(&answer.body))
+    let (operation, already) = match (end, is_set(&id)) {
+        (End::Confirm, false) => (&operations::CONFIRM_HOLD, "already_confirmed"),
+        (End::Confirm, true) => (&operations::CONFIRM_HOLD_SET, "already_confirmed"),
+        (End::Release, false) => (&operations::RELEASE_HOLD, "already_released"),
+        (End::Release, true) => (&operations::RELEASE_HOLD_SET, "already_released"),
+    };
+    match session.call(operation, json!({ "id": id })).await {
+        Ok(answer) => Ok(ended(&answer.body)),
+        Err(Failure::Refused(error)) => {
+            let mut found = ended(&ended_before(session, &id, end, error).await?);
+            found[already] = true.into();
+            Ok(found)
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 fn id(arguments: &Arguments) -> Result<String, FieldError> {

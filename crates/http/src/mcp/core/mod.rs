@@ -15,6 +15,7 @@ mod identity;
 mod new_event;
 mod one_event;
 mod operations;
+mod past_holds;
 mod phrases;
 mod proposals;
 mod ranking;
