@@ -236,8 +236,8 @@ async fn a_moved_or_split_series_says_what_became_of_it(#[case] database: Databa
     run(&api, "cancel_event", json!({ "event_id": format!("{series}_20380406T080000Z") })).await;
     let moved = json!({ "event_id": series, "scope": "all", "start": "2038-04-05T11:00" });
     let moved = run(&api, "update_event", moved).await;
-    assert!(text(&moved["note"]).contains("1 cancelled"), "{moved:#}");
-    assert_eq!(april(&api, &calendar).await.len(), 4, "the cancelled occurrence takes place again");
+    assert!(text(&moved["note"]).contains("(1) stay cancelled"), "{moved:#}");
+    assert_eq!((&moved["event_id"], april(&api, &calendar).await.len()), (&json!(series), 3));
 
     let later = json!({ "event_id": format!("{series}_20380407T090000Z"), "scope": "following", "title": "Later" });
     let later = run(&api, "update_event", later).await;
@@ -247,7 +247,6 @@ async fn a_moved_or_split_series_says_what_became_of_it(#[case] database: Databa
         april(&api, &calendar).await,
         [
             "Mon 2038-04-05 11:00-11:30 Europe/Berlin Sync",
-            "Tue 2038-04-06 11:00-11:30 Europe/Berlin Sync",
             "Wed 2038-04-07 11:00-11:30 Europe/Berlin Later",
             "Thu 2038-04-08 11:00-11:30 Europe/Berlin Later",
         ]
@@ -261,4 +260,119 @@ async fn a_moved_or_split_series_says_what_became_of_it(#[case] database: Databa
     run(&api, "update_event", repeated).await;
     let walks = april(&api, &calendar).await;
     assert!(walks.contains(&"Fri 2038-04-02 17:00-17:30 Europe/Berlin Walk".to_owned()), "{walks:#?}");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_series_moves_with_its_exceptions(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = berlin(&api, &agent(&api).await).await;
+    let daily = json!({
+        "calendar_id": calendar, "title": "Sync", "start": "2038-04-05T10:00", "duration_minutes": 30,
+        "recurrence_rule": "FREQ=DAILY;COUNT=4",
+    });
+    let series = text(&run(&api, "create_event", daily).await["event_id"]);
+    // Neither the first occurrence nor the second can stand for the series.
+    run(&api, "cancel_event", json!({ "event_id": format!("{series}_20380405T080000Z") })).await;
+    let special = json!({ "event_id": format!("{series}_20380406T080000Z"), "title": "Special" });
+    run(&api, "update_event", special).await;
+
+    let read = run(&api, "get_event", json!({ "event_id": series })).await;
+    let mut moved = json!({
+        "event_id": series, "scope": "all", "start": "2038-04-05T11:00", "duration_minutes": 60,
+        "version": read["version"],
+    });
+    let changed = run(&api, "update_event", moved.clone()).await;
+    assert_eq!((&changed["event_id"], &changed["start"]), (&json!(series), &json!("2038-04-05T09:00:00Z")));
+    assert_eq!(
+        april(&api, &calendar).await,
+        [
+            "Tue 2038-04-06 11:00-12:00 Europe/Berlin Special",
+            "Wed 2038-04-07 11:00-12:00 Europe/Berlin Sync",
+            "Thu 2038-04-08 11:00-12:00 Europe/Berlin Sync",
+        ]
+    );
+    let error = wrong(&api, "update_event", moved.clone()).await;
+    assert_eq!((&error["param"], &error["code"]), (&json!("version"), &json!("stale")), "{error:#}");
+
+    moved["start"] = "2038-04-06T11:00".into();
+    moved["version"] = Value::Null;
+    run(&api, "update_event", moved).await;
+    assert_eq!(
+        april(&api, &calendar).await,
+        [
+            "Wed 2038-04-07 11:00-12:00 Europe/Berlin Special",
+            "Thu 2038-04-08 11:00-12:00 Europe/Berlin Sync",
+            "Fri 2038-04-09 11:00-12:00 Europe/Berlin Sync",
+        ]
+    );
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_length_is_counted_from_the_start_that_is_written(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = berlin(&api, &agent(&api).await).await;
+    let talk = json!({
+        "calendar_id": calendar, "title": "Talk", "start": "2038-03-05T10:00:00Z", "duration_minutes": 90,
+    });
+    let talk = run(&api, "create_event", talk).await;
+    for hour in 11..19 {
+        let moved = json!({ "event_id": talk["event_id"], "start": format!("2038-03-05T{hour}:00:00Z") });
+        let longer = json!({ "event_id": talk["event_id"], "duration_minutes": 90 });
+        tokio::join!(run(&api, "update_event", moved), run(&api, "update_event", longer));
+        let read = run(&api, "get_event", json!({ "event_id": talk["event_id"] })).await;
+        assert_eq!(
+            (&read["start"], &read["end"]),
+            (&json!(format!("2038-03-05T{hour}:00:00Z")), &json!(format!("2038-03-05T{}:30:00Z", hour + 1)))
+        );
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn an_agent_is_not_booked_twice_on_its_calendars(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let agent = agent(&api).await;
+    let (first, second) = (berlin(&api, &agent).await, berlin(&api, &agent).await);
+    let own = own_key(&server, &api, &agent).await;
+    let lunch = |calendar: &str| {
+        json!({
+            "calendar_id": calendar, "title": "Lunch", "start": "2038-03-05T12:00", "duration_minutes": 60,
+            "idempotency_key": "lunch",
+        })
+    };
+    let made = run(&own, "create_event", lunch(&first)).await;
+    assert_eq!(run(&own, "create_event", lunch(&first)).await["event_id"], made["event_id"], "it is its own event");
+    for api in [&api, &own] {
+        let error = wrong(api, "create_event", lunch(&second)).await;
+        assert_eq!((&error["type"], &error["code"]), (&json!("conflict"), &json!("slot_taken")), "{error:#}");
+        let conflict = &error["conflicts"][0];
+        assert_eq!((&conflict["calendar_id"], &conflict["kind"]), (&json!(first), &json!("event")), "{error:#}");
+        assert_eq!(conflict["when"], "Fri 2038-03-05 12:00-13:00 Europe/Berlin");
+        assert_eq!(error["nearest_free"][0]["when"], "Fri 2038-03-05 13:00-14:00 Europe/Berlin", "{error:#}");
+        assert!(text(&error["message"]).contains("allow_conflict"), "{error:#}");
+    }
+    let mut day = json!({ "calendar_id": second, "title": "Fair", "start": "2038-03-05", "all_day": true });
+    assert_eq!(wrong(&own, "create_event", day.clone()).await["code"], "slot_taken");
+    day["allow_conflict"] = true.into();
+    run(&own, "create_event", day).await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_cancelled_occurrence_says_who_gets_email(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = berlin(&api, &agent(&api).await).await;
+    let daily = json!({
+        "calendar_id": calendar, "title": "Sync", "start": "2038-04-05T10:00", "duration_minutes": 30,
+        "recurrence_rule": "FREQ=DAILY;COUNT=4", "attendees": ["ada@example.com", "ben@example.com"],
+    });
+    let series = text(&run(&api, "create_event", daily).await["event_id"]);
+    let first = json!({ "event_id": format!("{series}_20380405T080000Z") });
+    let done = run(&api, "cancel_event", first).await;
+    assert_eq!(done["note"], "No email went to its attendees (2).", "{done:#}");
+    let later = json!({ "event_id": format!("{series}_20380407T080000Z"), "scope": "following" });
+    let done = run(&api, "cancel_event", later).await;
+    assert!(text(&done["note"]).contains("later ones") && text(&done["note"]).contains("No email"), "{done:#}");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arguments::{Arguments, time_of_day};
 
 /// The start and the end of an event, as operations take them.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Times {
     pub start: Option<String>,
     pub end: Option<String>,

@@ -13,6 +13,7 @@ use super::{
     event_arguments::{Times, attendees, copy, has_local_times, reminders, rule},
     failure::{Failure, Outcome},
     one_event::{explained, written},
+    other_calendars::{self, Wanted},
     session::Session,
     tool::{About, CoreTool, Effect},
 };
@@ -27,8 +28,8 @@ impl CoreTool for CreateEvent {
             name: "create_event",
             title: "Create an event",
             description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If something \
-                on this calendar is at the time, it books nothing and returns what, and the nearest free times. Other \
-                calendars and working hours are not checked; see find_times. Nobody gets email unless send_invitations is \
+                is at the time on this calendar or another of its agent, it books nothing and returns what, and \
+                the nearest free times. Working hours do not count; see find_times. Nobody gets email unless send_invitations is \
                 true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
                 \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Adds,
@@ -84,8 +85,9 @@ impl CoreTool for CreateEvent {
         // An all-day series follows its calendar's zone by itself.
         let follows_calendar = rule.is_some() && repeats_in.is_none() && !all_day;
         let is_local = !all_day && has_local_times(arguments)?;
-        let needs_zone = follows_calendar || (named.is_none() && is_local);
-        let place = Place::of(session, arguments, needs_zone).await?;
+        // Who owns the calendar is needed too, unless the agent may be booked twice.
+        let is_read = follows_calendar || (named.is_none() && is_local) || !allowed;
+        let place = Place::of(session, arguments, is_read).await?;
         let zone = named.or(place.zone);
         let times = Times::of(arguments, zone, all_day, None)?;
         let next_day = times.start.as_deref().filter(|_| all_day).and_then(day_after);
@@ -107,6 +109,10 @@ impl CoreTool for CreateEvent {
             "idempotency_key": arguments.text("idempotency_key")?,
         });
         copy(arguments, &["title", "description", "location", "conference_url"], &mut asked)?;
+        if !allowed {
+            let free = place.require_free(session, &asked).await;
+            free.map_err(|failure| explained(failure, zone, allowed))?;
+        }
         let answer = session.call(&operations::CREATE_EVENT, asked).await;
         let answer = answer.map_err(|failure| explained(failure, zone, allowed))?;
         Ok(written(&answer, named, &past(&answer.body, session.now())))
@@ -118,25 +124,38 @@ struct Place {
     calendar: String,
     /// Its zone, if it was read.
     zone: Option<Zone>,
+    /// The agent that owns it, if it was read and the agent may have other calendars.
+    agent: Option<String>,
 }
 
 impl Place {
     /// The calendar of the arguments, or else the only one of the caller's own agent.
-    async fn of(session: &Session<'_>, arguments: &Arguments, needs_zone: bool) -> Result<Self, Failure> {
+    async fn of(session: &Session<'_>, arguments: &Arguments, is_read: bool) -> Result<Self, Failure> {
         if let Some(calendar) = arguments.text("calendar_id")? {
-            let mut zone = None;
-            if needs_zone {
+            let (mut zone, mut agent) = (None, None);
+            if is_read {
                 let read = session.call(&operations::GET_CALENDAR, json!({ "id": calendar })).await?.body;
                 zone = Some(directory::calendar(&read).zone);
+                agent = read["agentId"].as_str().map(str::to_owned);
             }
-            return Ok(Self { calendar, zone });
+            return Ok(Self { calendar, zone, agent });
         }
         let Some(own) = session.own_agent() else {
             return Err(FieldError::new("calendar_id", "is required; whoami returns the ids").into());
         };
         let agent = Agent { id: own.to_string(), name: "your agent".to_owned() };
         let only = directory::only_calendar(session, "calendar_id", &agent).await?;
-        Ok(Self { calendar: only.id, zone: Some(only.zone) })
+        Ok(Self { calendar: only.id, zone: Some(only.zone), agent: None })
+    }
+
+    /// Refuses the times of an event if something is there on another calendar of the agent. Of a series, the first
+    /// occurrence counts.
+    async fn require_free(&self, session: &Session<'_>, asked: &Value) -> Result<(), Failure> {
+        let moment = |field: &str| other_calendars::moment(asked[field].as_str()?, self.zone);
+        let (Some(agent), Some(start), Some(end)) = (&self.agent, moment("start_time"), moment("end_time")) else {
+            return Ok(());
+        };
+        other_calendars::require_free(session, Wanted { agent, calendar: &self.calendar, start, end }).await
     }
 }
 
