@@ -134,8 +134,8 @@ pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Ca
     result
 }
 
-/// The beginning of a result with text of third parties at `places`: a warning, and the places as metadata. Both are empty
-/// if there are none.
+/// The beginning of a result with text of third parties at `places`: a warning, and the places as metadata. Both are
+/// empty if there are none.
 fn warned(places: &[String]) -> (Vec<ContentBlock>, JsonObject) {
     let (mut content, mut meta) = (Vec::new(), JsonObject::new());
     if !places.is_empty() {
@@ -145,8 +145,8 @@ fn warned(places: &[String]) -> (Vec<ContentBlock>, JsonObject) {
     (content, meta)
 }
 
-/// Builds the result of a tool of the set `core`: its JSON, once. If it contains text that third parties wrote, a warning
-/// comes first.
+/// Builds the result of a tool of the set `core`: its JSON, once. If it contains text that third parties wrote, a
+/// warning comes first.
 pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
     let (mut content, meta) = warned(&untrusted::places(value));
     content.push(ContentBlock::text(value.to_string()));

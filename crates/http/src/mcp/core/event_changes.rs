@@ -95,7 +95,8 @@ impl CoreTool for UpdateEvent {
     }
 }
 
-/// Reads the event if need be, and changes it. What was computed from the event is written only if it is still the same.
+/// Reads the event if need be, and changes it. What was computed from the event is written only if it is still the
+/// same.
 async fn change(session: &Session<'_>, arguments: &Arguments) -> Outcome {
     let named = arguments.zone("timezone")?;
     let allowed = arguments.flag("allow_conflict")?.unwrap_or(false);
@@ -141,9 +142,10 @@ async fn change(session: &Session<'_>, arguments: &Arguments) -> Outcome {
 
 /// The error for an event that changed between each reading and writing.
 fn unsteady(mut error: Value) -> Failure {
-    error["message"] = "the event keeps changing while this call reads and writes it, so nothing was changed; call get_event, \
+    error["message"] =
+        "the event keeps changing while this call reads and writes it, so nothing was changed; call get_event, \
         look at it, and call again"
-        .into();
+            .into();
     Failure::Refused(error)
 }
 
@@ -204,7 +206,8 @@ mod tests {
 
     #[test]
     fn an_event_that_keeps_changing_is_left_alone() {
-        let Failure::Refused(error) = unsteady(json!({ "code": STALE, "message": "stale", "param": "If-Match" })) else {
+        let Failure::Refused(error) = unsteady(json!({ "code": STALE, "message": "stale", "param": "If-Match" }))
+        else {
             panic!("it stays refused")
         };
         assert!(error["message"].as_str().unwrap().contains("nothing was changed"), "{error}");

@@ -72,8 +72,8 @@ fn conflicts(explained: &Value, own: &str) -> Vec<Value> {
     things.take(LISTED).map(conflict).collect()
 }
 
-/// The first times from the wanted one on at which the agent is free for as long. None if the time has passed, if its length
-/// is not that of a slot, or if the operation is refused.
+/// The first times from the wanted one on at which the agent is free for as long. None if the time has passed, if its
+/// length is not that of a slot, or if the operation is refused.
 async fn nearest_free(session: &Session<'_>, wanted: Wanted<'_>) -> Result<Vec<Value>, Failure> {
     let Wanted { agent, start, end, .. } = wanted;
     let Some(length) = slot_length(end - start).filter(|_| start >= session.now()) else { return Ok(Vec::new()) };

@@ -1,4 +1,5 @@
-//! Holds that are over. A model that lost an answer repeats its call, and the repeated call must not look like a failure.
+//! Holds that are over. A model that lost an answer repeats its call, and the repeated call must not look like a
+//! failure.
 
 use kalends_app::operations;
 use serde_json::{Value, json};
@@ -53,7 +54,8 @@ pub(super) async fn ended_before(
     Err(Failure::Refused(refused))
 }
 
-/// Whether the hold, or all of the set, has ended in this way. A released set may contain holds that were confirmed alone.
+/// Whether the hold, or all of the set, has ended in this way. A released set may contain holds that were confirmed
+/// alone.
 fn is_ended(seen: &Value, end: End) -> bool {
     let holds = holds(seen);
     let is = |hold: &Value, status: &str| hold["status"] == status && was_perhaps_a_hold(hold);
@@ -82,7 +84,9 @@ fn next(seen: &Value, end: End, has_expired: bool) -> &'static str {
             "Some holds of the set are over. Confirm or release the others by their event_id, or release the set and call \
              hold_time again."
         }
-        End::Confirm if has_expired => "It has expired. Call hold_time again, or find_times if the time is taken by now.",
+        End::Confirm if has_expired => {
+            "It has expired. Call hold_time again, or find_times if the time is taken by now."
+        }
         End::Confirm if any("cancelled") => {
             "It was released, or gave way to another one. Call hold_time again, or find_times if the time is taken by now."
         }

@@ -1,5 +1,5 @@
-//! Moving a whole series. A series that is changed by its own id loses what was cancelled or changed in it, because that no
-//! longer matches a start. If one of its occurrences is moved with the scope `all`, everything moves along.
+//! Moving a whole series. A series that is changed by its own id loses what was cancelled or changed in it, because
+//! that no longer matches a start. If one of its occurrences is moved with the scope `all`, everything moves along.
 
 use kalends_app::operations::{self, Operation};
 use kalends_calendars::Occurrence;
@@ -110,8 +110,8 @@ fn is_plain(series: &Value, occurrence: &Value) -> bool {
         && FROM_SERIES.iter().all(|field| series[*field] == occurrence[*field])
 }
 
-/// The times that the occurrence gets if the first one gets these: it moves by as much on the wall clock of the series. `None`
-/// if the clocks skip that time.
+/// The times that the occurrence gets if the first one gets these: it moves by as much on the wall clock of the
+/// series. `None` if the clocks skip that time.
 fn times_of(series: &Value, occurrence: &Value, times: &Times) -> Option<Times> {
     if occurrence["startTime"] == series["startTime"] {
         return Some(times.clone());
@@ -183,9 +183,9 @@ pub(super) fn all_moved(before: &Value, after: &Value) -> Option<String> {
     Some(moved + &revived)
 }
 
-/// What a series lost because its starts are others now. A series that is changed by its own id keeps only the cancelled
-/// and changed occurrences that still match a start. That happens if another rule moves it, or if no occurrence can stand
-/// for it.
+/// What a series lost because its starts are others now. A series that is changed by its own id keeps only the
+/// cancelled and changed occurrences that still match a start. That happens if another rule moves it, or if no
+/// occurrence can stand for it.
 pub(super) fn lost_exceptions(before: &Value, after: &Value) -> Option<String> {
     let is_same = |field: &str| before[field] == after[field];
     if !before["recurrenceRule"].is_string() || (is_same("startTime") && is_same("recurrenceRule")) {
@@ -205,7 +205,6 @@ pub(super) fn lost_exceptions(before: &Value, after: &Value) -> Option<String> {
         "The series has other starts now. Occurrences that were changed on their own follow the series again.{revived}"
     ))
 }
-
 
 #[cfg(test)]
 mod tests {
