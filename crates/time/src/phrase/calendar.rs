@@ -98,6 +98,12 @@ fn months_after(date: CivilDate, months: i64) -> Option<CivilDate> {
     (1..=day).rev().find_map(|day| CivilDate::new(year, month, day))
 }
 
+/// The last such date up to a date, in its year or the year before.
+pub(super) fn last_yearly(month: u32, day: u32, until: CivilDate) -> Option<CivilDate> {
+    let (year, _, _) = until.year_month_day();
+    [year, year - 1].into_iter().filter_map(|year| CivilDate::new(year, month, day)).find(|date| *date <= until)
+}
+
 /// The first such date from a date on.
 fn next_yearly(month: u32, day: u32, from: CivilDate) -> Option<CivilDate> {
     let (year, _, _) = from.year_month_day();

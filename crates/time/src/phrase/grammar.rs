@@ -2,7 +2,7 @@
 
 use super::unresolved::Unresolved;
 use super::words::{Clock, MONTHS, Piece, Token, month, o_clock, weekday};
-use crate::{CivilDate, CivilTime, SignedDuration, Timestamp};
+use crate::{CivilDate, SignedDuration, Timestamp};
 
 /// Words that separate others.
 const FILLERS: [&str; 4] = ["at", "on", "from", "the"];
@@ -31,6 +31,8 @@ pub(super) struct Point {
     pub(super) clock: Option<Clock>,
     pub(super) part: Option<Part>,
     pub(super) moment: Option<Moment>,
+    /// Whether its day is written before its clock.
+    pub(super) day_first: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +90,11 @@ impl Point {
     /// Whether it is a day without a time.
     pub(super) fn is_day(&self) -> bool {
         self.clock.is_none() && self.part.is_none() && self.moment.is_none()
+    }
+
+    /// Whether it is the midnight of today, which may be the beginning or the end of today.
+    pub(super) fn is_midnight_of_today(&self) -> bool {
+        self.clock == Some(Clock::Midnight) && self.day == Some(Day::Ahead(0))
     }
 
     fn add(&mut self, amount: Amount, sign: i64) -> Result<(), Unresolved> {
@@ -188,6 +195,7 @@ impl<'a> Parser<'a> {
         {
             self.at += 1;
             self.item(piece, &mut point)?;
+            point.day_first |= point.clock.is_none() && (point.day.is_some() || point.weekday.is_some());
         }
         if point == Point::default() {
             return Err(Unresolved::incomplete("lacks a day or a time; send, for example, tomorrow from 2pm to 3pm"));
@@ -201,6 +209,7 @@ impl<'a> Parser<'a> {
             Token::Instant(at) => set(&mut point.moment, Moment::At(at), "times"),
             Token::Local(local) => {
                 set(&mut point.day, Day::On(local.date), "days")?;
+                point.day_first |= point.clock.is_none();
                 set(&mut point.clock, Clock::At(local.time), "times")
             }
             Token::Date(date) => set(&mut point.day, Day::On(date), "days"),
@@ -250,7 +259,7 @@ impl<'a> Parser<'a> {
             "day" if self.take(&["after", "tomorrow"]) => point.add(Amount::Days(2), 1),
             "day" if self.take(&["before", "yesterday"]) => point.add(Amount::Days(2), -1),
             "noon" | "midday" => set(&mut point.clock, Clock::At(o_clock(12)), "times"),
-            "midnight" => set(&mut point.clock, Clock::At(CivilTime::MIDNIGHT), "times"),
+            "midnight" => set(&mut point.clock, Clock::Midnight, "times"),
             "tonight" => today_in(Part::Evening, point),
             "this" => self.which(Which::This, point),
             "next" => self.which(Which::Next, point),

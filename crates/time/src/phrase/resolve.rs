@@ -2,6 +2,7 @@
 
 use super::calendar::{dates, name};
 use super::clocks::{Shown, day_start, with_offset};
+use super::ends::ranges;
 use super::grammar::{Moment, Part, Point, phrase};
 use super::unresolved::Unresolved;
 use super::words::{Clock, o_clock, words};
@@ -68,11 +69,13 @@ impl Precision {
 pub fn resolve(text: &str, zone: Zone, now: Timestamp) -> Result<Resolved, Unresolved> {
     let phrase = phrase(&words(text)?)?;
     let resolver = Resolver { zone, now };
-    only(match &phrase.end {
-        None => resolver.single(&phrase.start)?,
-        Some(end) if phrase.start.is_day() && end.is_day() => resolver.days(&phrase.start, end)?,
-        Some(end) => resolver.range(&phrase.start, end)?,
-    })
+    let Some(end) = &phrase.end else { return only(resolver.single(&phrase.start)?) };
+    let found = ranges(&phrase.start, end)?.into_iter().flat_map(|(start, end)| {
+        let are_days = start.is_day() && end.is_day();
+        let found = if are_days { resolver.days(&start, &end) } else { resolver.range(&start, &end) };
+        found.unwrap_or_else(|error| vec![Err(error)])
+    });
+    only(found.collect())
 }
 
 /// One of the times that a text may mean.
@@ -104,6 +107,10 @@ struct Resolver {
 /// One of the meanings of an end of a range, before the other end is known.
 struct Side {
     date: Option<CivilDate>,
+    /// The date of a start that has none, if this is the end.
+    shared: Option<CivilDate>,
+    /// Whether the date is written before the time, so that it may be that of this end alone.
+    day_first: bool,
     times: Vec<CivilTime>,
     /// Whether it is written on a clock with 24 hours.
     of_24: bool,
@@ -119,7 +126,7 @@ impl Resolver {
         if let Some(moment) = self.moment(point)? {
             return Ok(vec![self.at(moment)]);
         }
-        let dates = dates(point, self.today(), self.today())?;
+        let dates = self.dates(point, self.today())?;
         let on = |time: CivilTime| dates.clone().unwrap_or_else(|| vec![self.next(time)]);
         Ok(match (point.clock, point.part) {
             (None, None) => dates.unwrap_or_default().into_iter().map(|date| self.whole(date, date)).collect(),
@@ -133,6 +140,15 @@ impl Resolver {
                 shown.flat_map(|civil| self.shown(civil)).collect()
             }
         })
+    }
+
+    /// The dates of a point. The midnight of today is on two.
+    fn dates(&self, point: &Point, from: CivilDate) -> Result<Option<Vec<CivilDate>>, Unresolved> {
+        let dates = dates(point, self.today(), from)?;
+        if !point.is_midnight_of_today() {
+            return Ok(dates);
+        }
+        Ok(dates.map(|dates| dates.into_iter().flat_map(|date| [date, date.plus_days(1)]).collect()))
     }
 
     /// The whole days from one day to another.
@@ -153,7 +169,7 @@ impl Resolver {
         let mut readings = Vec::new();
         for first in self.sides(start, self.today())? {
             for last in self.sides(end, first.date.unwrap_or_else(|| self.today()))? {
-                for (from, to) in self.shortest(&first, &last) {
+                for (from, to) in self.shortest(&first, &last).into_iter().chain(self.apart(&first, &last)) {
                     let starts = first.moment.map_or_else(|| self.timestamps(from), |moment| Ok(vec![moment]));
                     let ends = last.moment.map_or_else(|| self.timestamps(to), |moment| Ok(vec![moment]));
                     readings.extend(self.spans(starts, ends));
@@ -169,6 +185,8 @@ impl Resolver {
             let local = self.zone.to_civil(moment);
             return Ok(vec![Side {
                 date: Some(local.date),
+                shared: Some(local.date),
+                day_first: true,
                 times: vec![local.time],
                 of_24: false,
                 moment: Some(moment),
@@ -179,11 +197,29 @@ impl Resolver {
             return Err(Unresolved::incomplete(missing));
         };
         let times = times(clock, point.part)?;
-        let dates = dates(point, self.today(), from)?;
+        let dates = self.dates(point, from)?;
         let dates: Vec<Option<CivilDate>> =
             dates.map_or_else(|| vec![None], |dates| dates.into_iter().map(Some).collect());
-        let of_24 = matches!(clock, Clock::Of24(_));
-        Ok(dates.into_iter().map(|date| Side { date, times: times.clone(), of_24, moment: None }).collect())
+        let (of_24, day_first) = (matches!(clock, Clock::Of24(_)), point.day_first);
+        let of_today = point.is_midnight_of_today().then(|| self.today());
+        let side = |date: Option<CivilDate>| Side {
+            date,
+            shared: of_today.or(date),
+            day_first,
+            times: times.clone(),
+            of_24,
+            moment: None,
+        };
+        Ok(dates.into_iter().map(side).collect())
+    }
+
+    /// The ranges between these ends if a date before the time of the end is that of the end alone. They begin at the next
+    /// such time.
+    fn apart(&self, first: &Side, last: &Side) -> Vec<(CivilDateTime, CivilDateTime)> {
+        let Some(ends) = last.date.filter(|_| first.date.is_none() && last.day_first) else { return Vec::new() };
+        let starts = first.times.iter().map(|from| self.next(*from).at(*from));
+        let pairs = starts.flat_map(|from| last.times.iter().map(move |to| (from, ends.at(*to))));
+        pairs.filter(|(from, to)| from < to).collect()
     }
 
     /// The shortest ranges between these ends. If one of them is written on a clock with 24 hours, the other may be too, so
@@ -194,7 +230,7 @@ impl Resolver {
         let mut ranges = Vec::new();
         for from in first.times.iter().copied() {
             for to in last.times.iter().copied() {
-                let begins = first.date.or(last.date).unwrap_or_else(|| self.next(from));
+                let begins = first.date.or(last.shared).unwrap_or_else(|| self.next(from));
                 let ends = last.date.unwrap_or_else(|| if to > from { begins } else { begins.plus_days(1) });
                 ranges.push((begins.at(from), ends.at(to)));
             }

@@ -65,6 +65,8 @@ pub(super) enum Clock {
     Of24(CivilTime),
     /// The time in the morning; it may also be the one 12 hours later.
     Either(CivilTime),
+    /// `midnight` as a word. That of today may be either of its ends.
+    Midnight,
 }
 
 impl Clock {
@@ -80,6 +82,7 @@ impl Clock {
     pub(super) fn times(self) -> Vec<CivilTime> {
         match self {
             Self::At(time) | Self::Of24(time) => vec![time],
+            Self::Midnight => vec![CivilTime::MIDNIGHT],
             Self::Either(time) => {
                 let later = CivilTime::from_micros(time.as_micros() + HALF_A_DAY);
                 std::iter::once(time).chain(later).collect()
