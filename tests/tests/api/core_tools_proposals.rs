@@ -119,6 +119,11 @@ async fn wrong_arguments_of_proposals_are_named(#[case] database: Database) {
         (json!({ "organizer": "Ada", "duration_minutes": null }), "duration_minutes", "times[0]"),
         (json!({ "organizer": "Ada", "times": ["2001-03-03T10:00"] }), "times[0].start_time", "times[0]"),
         (json!({ "organizer": "Ada", "times": [] }), "times", "times: must"),
+        (
+            json!({ "organizer": "Ada", "times": [{ "start": "2031-03-03T10:00", "end": "2031-03-04" }] }),
+            "times[0].end",
+            "is a date",
+        ),
         (json!({ "organizer": "Ada", "min_accepts": 2 }), "min_accepts", "number of participants"),
         (json!({ "organizer": "Ada", "placement": "each" }), "placement", "organizer or all"),
         (

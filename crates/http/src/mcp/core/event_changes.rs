@@ -135,7 +135,11 @@ async fn change(session: &Session<'_>, arguments: &Arguments) -> Outcome {
     copy(arguments, &["title", "description", "location", "conference_url", "status"], &mut asked)?;
     let answer = session.call(&operations::UPDATE_EVENT, asked).await;
     let answer = answer.map_err(|failure| explained(failure, zone, allowed))?;
-    let series = if moved { all_moved(before, &answer.body) } else { lost_exceptions(before, &answer.body) };
+    let series = if moved {
+        all_moved(before, &answer.body, arguments.value("recurrence_rule").is_some())
+    } else {
+        lost_exceptions(before, &answer.body)
+    };
     let notes = [target.split(&answer.body), series];
     Ok(written(&answer, named, &notes.into_iter().flatten().collect::<Vec<_>>()))
 }
@@ -146,6 +150,10 @@ fn unsteady(mut error: Value) -> Failure {
         "the event keeps changing while this call reads and writes it, so nothing was changed; call get_event, \
         look at it, and call again"
             .into();
+    // The caller sent no version.
+    if let Some(fields) = error.as_object_mut() {
+        fields.remove("param");
+    }
     Failure::Refused(error)
 }
 
@@ -211,5 +219,6 @@ mod tests {
             panic!("it stays refused")
         };
         assert!(error["message"].as_str().unwrap().contains("nothing was changed"), "{error}");
+        assert_eq!(error.get("param"), None);
     }
 }

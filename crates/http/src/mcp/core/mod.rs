@@ -1,6 +1,7 @@
 //! The toolset `core`: few tools, written for models. A tool of this set calls operations of the API, one or several,
-//! through the same stack as HTTP. They decide access, limits, audit and errors. A tool has no rules of its
-//! own: it reads what models write, fills in what they leave out, and shortens the answers.
+//! through the same stack as HTTP. They decide access, limits, audit and errors. A tool has no rights of its
+//! own: it reads what models write, fills in what they leave out, looks at what an operation does not check, and shortens
+//! the answers.
 
 mod arguments;
 mod booking;

@@ -161,26 +161,32 @@ fn days_of(first: CivilDate, own: CivilDate, times: &Times) -> Option<Times> {
     Some(Times { start, end })
 }
 
-/// What became of a series that was moved by one of its occurrences.
-pub(super) fn all_moved(before: &Value, after: &Value) -> Option<String> {
+/// What became of a series that was moved by one of its occurrences. `has_rule` is whether the call gave it another
+/// rule.
+pub(super) fn all_moved(before: &Value, after: &Value, has_rule: bool) -> Option<String> {
     let cancelled = |event: &Value| event["recurrenceExdates"].as_array().map_or(0, Vec::len);
     let (had, has) = (cancelled(before), cancelled(after));
-    let moved = if before["startTime"] != after["startTime"] {
-        let stay = match has {
-            0 => String::new(),
-            has => format!(" The cancelled ones ({has}) stay cancelled."),
-        };
+    let moved = if has_rule {
+        "The series has another rule. Cancelled and changed occurrences have moved along, unless they match none of its \
+         starts."
+            .to_owned()
+    } else if before["startTime"] != after["startTime"] {
+        let stay = if has == 0 { String::new() } else { format!(" The cancelled ones ({has}) stay cancelled.") };
         format!("All occurrences have moved by as much.{stay} Those that were changed on their own keep their changes.")
     } else if before["endTime"] != after["endTime"] {
         "All occurrences have the new length, except those that had another one.".to_owned()
     } else {
         return None;
     };
-    let revived = match had.saturating_sub(has) {
+    Some(moved + &revived(had.saturating_sub(has)))
+}
+
+/// A sentence about occurrences that are not cancelled any more.
+fn revived(count: usize) -> String {
+    match count {
         0 => String::new(),
-        lost => format!(" {lost} cancelled before may take place again: look at list_events and cancel them again."),
-    };
-    Some(moved + &revived)
+        count => format!(" {count} cancelled before may take place again: look at list_events and cancel them again."),
+    }
 }
 
 /// What a series lost because its starts are others now. A series that is changed by its own id keeps only the
@@ -197,10 +203,7 @@ pub(super) fn lost_exceptions(before: &Value, after: &Value) -> Option<String> {
     if is_same("startTime") && lost == 0 {
         return None;
     }
-    let revived = match lost {
-        0 => String::new(),
-        lost => format!(" {lost} cancelled before may take place again: look at list_events and cancel them again."),
-    };
+    let revived = revived(lost);
     Some(format!(
         "The series has other starts now. Occurrences that were changed on their own follow the series again.{revived}"
     ))
@@ -277,14 +280,14 @@ mod tests {
             series
         };
         let moved = with(json!({ "startTime": "2026-03-27T10:00:00Z", "recurrenceExdates": ["2026-03-27T10:00:00Z"] }));
-        let note = all_moved(&series(), &moved).unwrap();
+        let note = all_moved(&series(), &moved, false).unwrap();
         assert!(note.contains("(1) stay cancelled") && !note.contains("again"), "{note}");
         let ruled = with(json!({ "startTime": "2026-03-27T10:00:00Z", "recurrenceExdates": [] }));
-        let note = all_moved(&series(), &ruled).unwrap();
-        assert!(note.contains("1 cancelled before may take place again"), "{note}");
+        let note = all_moved(&series(), &ruled, true).unwrap();
+        assert!(note.contains("another rule") && note.contains("1 cancelled before may take place again"), "{note}");
         let longer = with(json!({ "endTime": "2026-03-27T10:00:00Z" }));
-        assert!(all_moved(&series(), &longer).unwrap().contains("new length"));
-        assert_eq!(all_moved(&series(), &series()), None);
+        assert!(all_moved(&series(), &longer, false).unwrap().contains("new length"));
+        assert_eq!(all_moved(&series(), &series(), false), None);
     }
 
     #[test]
