@@ -32,8 +32,8 @@
 //!
 //! - A day alone is the whole day, from its midnight to the next one. Days, weeks and months from now are whole days
 //!   too. A month from 31 January is the last day of February.
-//! - A clock alone is the next such time after now. `midnight` is the beginning of the day that is named, but `today at
-//!   midnight` is ambiguous: it may be the end of today. (`today at 00:00` is not.)
+//! - A clock alone is the next such time after now. `midnight` is the beginning of the day that is named. But
+//!   `today at midnight` is ambiguous, because it may be the end of today. `today at 00:00` is not.
 //! - A morning is from 08:00 to 12:00, an afternoon from 12:00 to 18:00, an evening from 18:00 to 22:00. Beside a
 //!   clock, as in `8 in the morning`, they choose the half of the day.
 //! - A clock with a one-digit hour and without `am` or `pm` is ambiguous, and so is a bare hour from 1 to 12.
@@ -45,8 +45,8 @@
 //! - A weekday at the start of a range to a weekday of a week, as in `Thursday to Friday next week`, may be of that week
 //!   or the next such day. If they differ, the text is ambiguous.
 //! - The end of a range is on the day of its start, or on the next day if its clock is not later. If only the end has a
-//!   day, it is that of the start too: `2pm to 3pm tomorrow`. But before the clock it may be that of the end alone: `2pm
-//!   to tomorrow 3pm` is ambiguous if the next 14:00 is today.
+//!   day, it is that of the start too: `2pm to 3pm tomorrow`. But before the clock it may be that of the end alone:
+//!   `2pm to tomorrow 3pm` is ambiguous if the next 14:00 is today.
 //! - If hours of a range can mean several times, the shortest range on that day counts: `11 to 1pm` begins at 11:00.
 //!   Beside an hour that only a clock with 24 hours shows, the hour as it is written counts too, so that `8:00-20:30` is
 //!   ambiguous.

@@ -5,8 +5,9 @@ use super::grammar::{Day, Point};
 use super::unresolved::Unresolved;
 use crate::CivilDate;
 
-/// The ranges that a start and an end may mean together. A year of the end counts for the start too: `5 March to 8 March
-/// 2027`. The week of the end may be that of a weekday at the start: `Thursday to Friday next week`.
+/// The ranges that a start and an end may mean together. A year of the end counts for the start too, as in
+/// `5 March to 8 March 2027`. The week of the end may be that of a weekday at the start, as in
+/// `Thursday to Friday next week`.
 ///
 /// # Errors
 /// If the start is 29 February, and the end is more than a year after one.

@@ -148,8 +148,8 @@ impl Place {
         Ok(Self { calendar: only.id, zone: Some(only.zone), agent: None })
     }
 
-    /// Refuses the times of an event if something is there on another calendar of the agent. Of a series, the first
-    /// occurrence counts.
+    /// Refuses the times of an event if something is there on another calendar of the agent. A series counts by its first
+    /// occurrence.
     async fn require_free(&self, session: &Session<'_>, asked: &Value) -> Result<(), Failure> {
         let moment = |field: &str| other_calendars::moment(asked[field].as_str()?, self.zone);
         let (Some(agent), Some(start), Some(end)) = (&self.agent, moment("start_time"), moment("end_time")) else {
