@@ -53,6 +53,13 @@ async fn words_that_can_mean_several_times_are_answered_with_texts(#[case] datab
         assert!(error["message"].as_str().unwrap().contains(text), "{error:#}");
         assert_eq!(run(&api, "resolve_time", asked(text)).await["reading"], text);
     }
+    for (text, meaning) in [
+        ("today at midnight", "Saturday, 2026-03-07, at 00:00"),
+        ("2pm to tomorrow 3pm", "Friday, 2026-03-06, from 14:00 to Saturday, 2026-03-07, at 15:00"),
+    ] {
+        let error = wrong(&api, "resolve_time", asked(text)).await;
+        assert!(error["message"].as_str().unwrap().contains(meaning), "{error:#}");
+    }
     let error = wrong(&api, "resolve_time", asked("someday")).await;
     assert!(error["message"].as_str().unwrap().contains("next Tuesday"), "{error:#}");
     let error = wrong(&api, "resolve_time", json!({ "text": "tomorrow", "timezone": "Europe/Berln" })).await;
