@@ -19,6 +19,8 @@ const DAYS: i64 = 366;
 const LISTED: u32 = 200;
 /// How many occurrences of a list are read. Each takes a call of the operation.
 const READ: usize = 3;
+/// The errors after which another occurrence is looked for.
+const PASSED_OVER: [&str; 2] = ["not_found", "validation_error"];
 /// The fields that an occurrence has from its series unless it was changed on its own.
 const FROM_SERIES: [&str; 9] =
     ["title", "description", "location", "conferenceUrl", "attendees", "allDay", "status", "metadata", "reminders"];
@@ -36,7 +38,7 @@ pub(super) struct Moved {
 /// occurrence was found that is neither cancelled nor changed.
 ///
 /// # Errors
-/// [`Failure::Lost`]. An occurrence that cannot be read is passed over.
+/// [`Failure::Refused`] or [`Failure::Lost`] if an operation fails. An occurrence that is not found is passed over.
 pub(super) async fn by_occurrence(
     session: &Session<'_>,
     series: &Value,
@@ -88,11 +90,11 @@ async fn plain_from(
     Ok(plain.take(READ).map(str::to_owned).collect())
 }
 
-/// The answer of an operation. `None` if it is refused.
+/// The answer of an operation. `None` if there is no such event, or if the time cannot be listed.
 async fn read(session: &Session<'_>, operation: &'static Operation, asked: Value) -> Result<Option<Answer>, Failure> {
     match session.call(operation, asked).await {
         Ok(answer) => Ok(Some(answer)),
-        Err(Failure::Refused(_)) => Ok(None),
+        Err(Failure::Refused(error)) if PASSED_OVER.iter().any(|kind| error["type"] == *kind) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
