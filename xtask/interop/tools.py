@@ -62,7 +62,7 @@ class Tools:
 
 async def with_key(url, key, work):
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=30) as http:
-        async with streamable_http_client(f"{url}/mcp", http_client=http) as streams:
+        async with streamable_http_client(f"{url}/mcp?tools=all", http_client=http) as streams:
             async with ClientSession(streams[0], streams[1]) as session:
                 welcome = await session.initialize()
                 assert welcome.server_info.name == "kalends", welcome

@@ -10,7 +10,7 @@ pub(crate) fn mcp_configuration(base_url: &str, key: &str) -> String {
         r#"{{
   "mcpServers": {{
     "kalends": {{
-      "url": "{base_url}/mcp?tools=core",
+      "url": "{base_url}/mcp",
       "headers": {{ "Authorization": "Bearer {key}" }}
     }}
   }}

@@ -111,7 +111,7 @@ async fn a_user_sets_up_the_first_agent_by_forms(#[case] database: Database) {
     let events = format!("/v1/calendars/{}/events", calendars[0]["id"].as_str().unwrap());
     let configuration: Value = serde_json::from_str(&copied(&one, "configuration")).unwrap();
     let tools = &configuration["mcpServers"]["kalends"];
-    assert_eq!(tools["url"], format!("{}/mcp?tools=core", server.base_url()));
+    assert_eq!(tools["url"], format!("{}/mcp", server.base_url()));
     assert_eq!(tools["headers"]["Authorization"], format!("Bearer {key}"));
     let command = copied(&one, "command");
     assert!(command.starts_with(&format!("curl \"{}{events}\"", server.base_url())), "{command}");

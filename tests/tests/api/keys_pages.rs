@@ -94,7 +94,7 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     let again = pages.send(LIST, &fields).await.says(200, "Your new key");
     let key = new_key(&made.text);
     assert_eq!(new_key(&again.text), key);
-    for part in [format!("{}/mcp?tools=core", server.base_url()), format!("Bearer {key}"), "curl -H ".to_owned()] {
+    for part in [format!("{}/mcp", server.base_url()), format!("Bearer {key}"), "curl -H ".to_owned()] {
         assert!(made.text.contains(&part), "no {part} in {}", made.text);
     }
     pages.open(LIST).await.says(200, "<dt>Last used</dt><dd>no use recorded</dd>");

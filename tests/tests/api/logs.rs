@@ -152,7 +152,7 @@ async fn a_tool_call_has_one_line() {
     let call = async |name: &str, arguments: Value| {
         let params = json!({ "name": name, "arguments": arguments });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        api.post("/mcp").json(body).header("mcp-protocol-version", "2025-06-18").await.expect(200)
+        api.post("/mcp?structured=true").json(body).header("mcp-protocol-version", "2025-06-18").await.expect(200)
     };
     let done = call("createAgent", json!({ "name": "Ada", "type": "ai" })).await;
     let failed = call("getAgent", json!({ "id": "agt_nobody" })).await;

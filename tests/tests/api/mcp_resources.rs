@@ -15,7 +15,7 @@ const PROTOCOL: &str = "2025-06-18";
 
 async fn ask(api: &Client, method: &str, params: Value) -> Answer {
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
-    api.post("/mcp?tools=core").json(body).header("mcp-protocol-version", PROTOCOL).await.expect(200)
+    api.post("/mcp").json(body).header("mcp-protocol-version", PROTOCOL).await.expect(200)
 }
 
 /// The error of the protocol, which must have this code.

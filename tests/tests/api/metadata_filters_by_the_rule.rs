@@ -718,7 +718,7 @@ async fn other_lists_do_not_take_it(#[case] database: Database) {
 async fn tool(api: &Client, name: &str, arguments: Value) -> (bool, Value) {
     let params = json!({ "name": name, "arguments": arguments });
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
-    let answer = api.post("/mcp").json(body).header("mcp-protocol-version", "2025-06-18").await.expect(200);
+    let answer = api.post("/mcp?tools=all").json(body).header("mcp-protocol-version", "2025-06-18").await.expect(200);
     let result = answer.at("/result");
     let failed = result["isError"].as_bool().unwrap_or_else(|| panic!("no result: {}", answer.describe()));
     (failed, result["structuredContent"].clone())

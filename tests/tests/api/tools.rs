@@ -16,7 +16,7 @@ const PROTOCOL: &str = "2025-06-18";
 /// Sends one request of the protocol.
 async fn ask(api: &Client, method: &str, params: Value) -> Answer {
     let body = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
-    api.post("/mcp").json(body).header("mcp-protocol-version", PROTOCOL).await
+    api.post("/mcp?tools=all").json(body).header("mcp-protocol-version", PROTOCOL).await
 }
 
 /// Calls a tool and returns its result.

@@ -18,11 +18,18 @@ const SETS: &str = "tools";
 const STRUCTURED: &str = "structured";
 
 /// What a client wants to see.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct View {
     /// The sets by name: [`CORE`], or groups of operations. Empty if all operations are listed.
     sets: BTreeSet<String>,
     structured: Option<bool>,
+}
+
+impl Default for View {
+    /// The tools that are written for models.
+    fn default() -> Self {
+        Self { sets: [CORE.to_owned()].into(), structured: None }
+    }
 }
 
 impl View {
@@ -101,10 +108,10 @@ mod tests {
 
     #[test]
     fn sets_are_listed() {
-        let all = listed("");
+        let all = listed("tools=all&x=y");
         assert!(all.contains(&"createWebhook".to_owned()) && !all.contains(&"whoami".to_owned()));
-        assert_eq!(listed("tools=all&x=y"), all);
-        let core = listed("tools=core");
+        let core = listed("");
+        assert_eq!(listed("tools=core"), core);
         assert!(core.contains(&"whoami".to_owned()) && !core.contains(&"createWebhook".to_owned()));
         let both = listed("tools=core,webhooks");
         assert!(both.contains(&"whoami".to_owned()) && both.contains(&"createWebhook".to_owned()));
@@ -112,8 +119,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case("", true)]
-    #[case("structured=false", false)]
+    #[case("", false)]
+    #[case("tools=all", true)]
+    #[case("tools=all&structured=false", false)]
     #[case("tools=core", false)]
     #[case("tools=core&structured=true", true)]
     fn results_are_structured_if_asked(#[case] query: &str, #[case] expected: bool) {

@@ -10,7 +10,7 @@ use crate::connection::{Connection, post};
 use crate::json;
 
 /// The endpoint with the tools that are written for models.
-pub(crate) const ENDPOINT: &str = "/mcp?tools=core";
+pub(crate) const ENDPOINT: &str = "/mcp";
 /// How many characters of a refusal an error repeats.
 const REPEATED: usize = 500;
 
