@@ -6,7 +6,7 @@ use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, random_bytes};
 use kalends_time::{CivilDate, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::KeyLabel;
+use crate::{KeyLabel, Scopes};
 
 /// The kind of an organization's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,6 +86,8 @@ pub struct KeyView {
     pub agent: Option<AgentId>,
     /// The label, if it has one.
     pub label: Option<KeyLabel>,
+    /// What it reaches beyond its agent. A key of the organization has none.
+    pub scopes: Scopes,
     /// The first characters of the text.
     pub prefix: String,
     /// When it was created.

@@ -24,6 +24,7 @@ mod principal;
 mod public_mail;
 pub mod reach;
 mod reply_to;
+mod scope;
 mod scoped;
 mod second_factor;
 mod session;
@@ -58,6 +59,7 @@ pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
 pub use reply_to::{AskedAddress, REPLY_TO_ASKED_LASTS, ReplyTo, ReplyToToken};
+pub use scope::{Scope, Scopes, UnknownScope};
 pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use second_factor::{
     FACTOR_CODE_MAX, FACTOR_PENDING_LASTS, FactorUse, RECOVERY_CODES, RecoveryCode, SECOND_STEP_LASTS, SecondFactor,

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use kalends_kernel::AgentId;
 
-use crate::{KeyKind, Role};
+use crate::{KeyKind, Role, Scope, Scopes};
 
 /// The kind of a caller's credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,20 +113,29 @@ pub enum Touch {
     Public,
     /// The organization as a whole: webhooks, emails, the audit log, verification, and accepting terms.
     Organization,
-    /// The organization's agents: creating, listing, changing and removing them, creating shared calendars, and
-    /// availability across agents.
+    /// The organization's agents: creating, changing and removing them, and creating shared calendars.
     Agents,
+    /// The list of the organization's agents.
+    AgentDirectory,
     /// Agent-scoped keys: listing and revoking.
     Keys,
     /// Creating an agent-scoped key.
     KeyCreation,
     /// Reading the record of one agent.
     AgentRecord,
-    /// Everything that belongs to one agent: its calendars with their events, holds, context, availability, rules,
-    /// iCalendar subscriptions, booking pages and connection links. Shared calendars belong to no agent.
+    /// Everything that belongs to one agent: its calendars with their events, holds, context, rules, iCalendar
+    /// subscriptions, booking pages and connection links. Shared calendars belong to no agent.
     AgentData,
-    /// Lists over all agents: calendars, hold sets, booking pages, found events.
+    /// The list of calendars.
+    CalendarDirectory,
+    /// Lists over all agents: booking pages, found events.
     AgentLists,
+    /// The availability of one agent or calendar.
+    Availability,
+    /// The availability of several agents at once.
+    JointAvailability,
+    /// Hold sets: placing, reading, listing, confirming and releasing them.
+    HoldSets,
     /// Reading a proposal.
     ProposalRead,
     /// The list of proposals.
@@ -154,15 +163,20 @@ pub enum Touch {
 
 impl Touch {
     /// Every variant, in the order of the table's rows.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 24] = [
         Self::Public,
         Self::Organization,
         Self::Agents,
+        Self::AgentDirectory,
         Self::Keys,
         Self::KeyCreation,
         Self::AgentRecord,
         Self::AgentData,
+        Self::CalendarDirectory,
         Self::AgentLists,
+        Self::Availability,
+        Self::JointAvailability,
+        Self::HoldSets,
         Self::ProposalRead,
         Self::ProposalList,
         Self::ProposalOrganize,
@@ -182,11 +196,16 @@ impl Touch {
             Self::Public => "public routes",
             Self::Organization => "the organization: webhooks, emails, audit log, terms",
             Self::Agents => "its agents and new shared calendars",
+            Self::AgentDirectory => "the list of agents",
             Self::Keys => "keys: list, revoke",
             Self::KeyCreation => "keys: create",
             Self::AgentRecord => "an agent, read",
             Self::AgentData => "an agent's calendars and their contents",
-            Self::AgentLists => "lists of calendars, hold sets and booking pages, searches",
+            Self::CalendarDirectory => "the list of calendars",
+            Self::AgentLists => "the list of booking pages, searches",
+            Self::Availability => "availability of an agent or a calendar",
+            Self::JointAvailability => "availability of several agents",
+            Self::HoldSets => "hold sets",
             Self::ProposalRead => "a proposal, read",
             Self::ProposalList => "the list of proposals",
             Self::ProposalOrganize => "a proposal: create, resolve, cancel",
@@ -222,6 +241,10 @@ pub enum Allowed {
     Reads,
     /// Everything that belongs to the key's own agent. Lists show nothing else.
     Own,
+    /// Everything that belongs to the key's own agent, and with the scope what the scope says of others.
+    OwnOr(Scope),
+    /// With the scope, what the scope says. Without it, 403 `forbidden`.
+    Only(Scope),
     /// Proposals that the key's own agent organizes.
     IfOrganizer,
     /// Responses of the key's own agent to proposals in which it takes part.
@@ -241,6 +264,12 @@ impl Allowed {
             Self::Yes => "yes",
             Self::Reads => "reads",
             Self::Own => "own",
+            Self::OwnOr(Scope::FreebusyOrg) => "own, or all with `freebusy:org`",
+            Self::OwnOr(Scope::DirectoryOrg) => "own, or names with `directory:org`",
+            Self::OwnOr(Scope::HoldsOrg) => "own, or all with `holds:org`",
+            Self::Only(Scope::FreebusyOrg) => "with `freebusy:org`",
+            Self::Only(Scope::DirectoryOrg) => "names with `directory:org`",
+            Self::Only(Scope::HoldsOrg) => "with `holds:org`",
             Self::IfOrganizer => "as organizer",
             Self::IfParticipant => "as participant",
             Self::IfParty => "as organizer or participant",
@@ -255,9 +284,12 @@ mod table {
 
     use super::{
         Allowed::{
-            self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Own, Reads, Unauthorized as Unknown, Yes,
+            self, Forbidden as No, IfOrganizer, IfParticipant, IfParty, Only, Own, OwnOr, Reads,
+            Unauthorized as Unknown, Yes,
         },
-        CallerKind, Touch,
+        CallerKind,
+        Scope::{DirectoryOrg, FreebusyOrg, HoldsOrg},
+        Touch,
     };
 
     /// The access table: a row for each [`Touch::ALL`], a column for each [`CallerKind::ALL`].
@@ -270,11 +302,16 @@ mod table {
         (Touch::Public, /*       */ [Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
         (Touch::Organization, /* */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Reads, Reads, Unknown]),
         (Touch::Agents, /*       */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::AgentDirectory, [Unknown, Yes, Yes, Yes, Only(DirectoryOrg), Yes, Yes, Yes, Reads, Unknown]),
         (Touch::Keys, /*         */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Reads, Reads, Unknown]),
         (Touch::KeyCreation, /*  */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, No, No, Unknown]),
-        (Touch::AgentRecord, /*  */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::AgentRecord, [Unknown, Yes, Yes, Yes, OwnOr(DirectoryOrg), Yes, Yes, Yes, Reads, Unknown]),
         (Touch::AgentData, /*    */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::CalendarDirectory, [Unknown, Yes, Yes, Yes, OwnOr(DirectoryOrg), Yes, Yes, Yes, Reads, Unknown]),
         (Touch::AgentLists, /*   */ [Unknown, Yes, Yes, Yes, Own, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::Availability, [Unknown, Yes, Yes, Yes, OwnOr(FreebusyOrg), Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::JointAvailability, [Unknown, Yes, Yes, Yes, Only(FreebusyOrg), Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::HoldSets, [Unknown, Yes, Yes, Yes, OwnOr(HoldsOrg), Yes, Yes, Yes, Reads, Unknown]),
         (Touch::ProposalRead, /* */ [Unknown, Yes, Yes, Yes, IfParty, Yes, Yes, Yes, Reads, Unknown]),
         (Touch::ProposalList, /* */ [Unknown, Yes, Yes, Yes, IfParty, Yes, Yes, Yes, Reads, Unknown]),
         (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Yes, Yes, Yes, Reads, Unknown]),
@@ -296,6 +333,21 @@ pub const fn allowed(kind: CallerKind, touch: Touch) -> Allowed {
     TABLE[touch as usize].1[kind as usize]
 }
 
+/// Whether the access table has something behind that cell for a caller of that kind, whose key has those scopes.
+pub const fn opens(kind: CallerKind, scopes: Scopes, touch: Touch) -> bool {
+    match allowed(kind, touch) {
+        Allowed::Forbidden | Allowed::Unauthorized => false,
+        Allowed::Only(scope) => scopes.contains(scope),
+        Allowed::Yes
+        | Allowed::Reads
+        | Allowed::Own
+        | Allowed::OwnOr(_)
+        | Allowed::IfOrganizer
+        | Allowed::IfParticipant
+        | Allowed::IfParty => true,
+    }
+}
+
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
@@ -314,6 +366,8 @@ pub struct ScopedAgent {
     pub id: AgentId,
     /// Whether the agent is paused. If so, its keys may only read. (The keys of a decommissioned agent are revoked.)
     pub paused: bool,
+    /// What the key reaches beyond its agent.
+    pub scopes: Scopes,
 }
 
 /// Why a caller is refused.
@@ -323,7 +377,7 @@ pub enum Denied {
     #[error("the route needs another credential")]
     Unauthorized,
     /// The key does not reach that far: 403 `forbidden`.
-    #[error("an agent's key reaches its own agent only; use a key of the organization")]
+    #[error("an agent's key reaches its own agent, and others only by its scopes; use a key of the organization")]
     OutOfReach,
     /// The user's role does not allow it: 403, code `role_too_low`.
     #[error(
@@ -346,6 +400,13 @@ pub enum Passage {
     Everything,
     /// Everything that belongs to the agent.
     OwnedBy(AgentId),
+    /// Everything that belongs to the agent, and of what belongs to others only what the scope opens.
+    Widened {
+        /// The agent.
+        own: AgentId,
+        /// The scope.
+        by: Scope,
+    },
     /// Proposals that the agent organizes.
     OrganizedBy(AgentId),
     /// Responses of the agent to proposals in which it takes part.
@@ -359,6 +420,15 @@ pub enum Passage {
 pub enum Subject<'a> {
     /// Something that belongs to an agent; `None` if the organization shares it.
     Of(Option<AgentId>),
+    /// When something that belongs to an agent is busy; `None` if the organization shares it.
+    BusyTimes(Option<AgentId>),
+    /// The name of an agent, or of something that the organization shares (`None`).
+    Name(Option<AgentId>),
+    /// A hold, as part of a set, that is about to be placed on a calendar that belongs to an agent; `None` if the
+    /// organization shares it.
+    NewHold(Option<AgentId>),
+    /// A hold set with a calendar of another agent, placed by the key of that agent; `None` if no agent's key placed it.
+    PlacedBy(Option<AgentId>),
     /// A proposal, which may be about to be created.
     Proposal {
         /// Its organizer.
@@ -394,6 +464,14 @@ pub fn enter(caller: &Caller, touch: Touch, writes: bool) -> Result<Passage, Den
         Allowed::Reads if writes => return Err(too_small),
         Allowed::Reads => Passage::Everything,
         Allowed::Own => Passage::OwnedBy(agent?.id),
+        Allowed::OwnOr(scope) => match agent? {
+            agent if agent.scopes.contains(scope) => Passage::Widened { own: agent.id, by: scope },
+            agent => Passage::OwnedBy(agent.id),
+        },
+        Allowed::Only(scope) => match agent? {
+            agent if agent.scopes.contains(scope) => Passage::Widened { own: agent.id, by: scope },
+            _ => return Err(too_small),
+        },
         Allowed::IfOrganizer => Passage::OrganizedBy(agent?.id),
         Allowed::IfParticipant => Passage::RespondedBy(agent?.id),
         Allowed::IfParty => Passage::Concerning(agent?.id),
@@ -415,7 +493,15 @@ impl Passage {
     pub fn covers(self, subject: Subject<'_>) -> Result<(), Denied> {
         let covered = match (self, subject) {
             (Self::Everything, _) => true,
-            (Self::OwnedBy(own), Subject::Of(owner)) => owner == Some(own),
+            (
+                Self::OwnedBy(own),
+                Subject::Of(owner) | Subject::BusyTimes(owner) | Subject::Name(owner) | Subject::NewHold(owner),
+            )
+            | (Self::Widened { own, .. }, Subject::Of(owner)) => owner == Some(own),
+            (Self::Widened { own, by }, Subject::BusyTimes(owner)) => owner == Some(own) || by == Scope::FreebusyOrg,
+            (Self::Widened { own, by }, Subject::Name(owner)) => owner == Some(own) || by == Scope::DirectoryOrg,
+            (Self::Widened { own, by }, Subject::NewHold(owner)) => owner == Some(own) || by == Scope::HoldsOrg,
+            (Self::Widened { own, by: Scope::HoldsOrg }, Subject::PlacedBy(agent)) => agent == Some(own),
             (Self::OrganizedBy(own), Subject::Proposal { organizer, .. }) => organizer == own,
             (Self::Concerning(own), Subject::Proposal { organizer, participants }) => {
                 organizer == own || participants.contains(&own)
@@ -423,7 +509,14 @@ impl Passage {
             (Self::RespondedBy(own), Subject::Response { by, participants }) => {
                 by == own && participants.contains(&own)
             }
-            (Self::OwnedBy(_) | Self::OrganizedBy(_) | Self::Concerning(_) | Self::RespondedBy(_), _) => false,
+            (
+                Self::OwnedBy(_)
+                | Self::Widened { .. }
+                | Self::OrganizedBy(_)
+                | Self::Concerning(_)
+                | Self::RespondedBy(_),
+                _,
+            ) => false,
         };
         if covered { Ok(()) } else { Err(Denied::OutOfReach) }
     }
@@ -432,7 +525,20 @@ impl Passage {
     pub const fn narrowed_to(self) -> Option<AgentId> {
         match self {
             Self::Everything => None,
-            Self::OwnedBy(own) | Self::OrganizedBy(own) | Self::RespondedBy(own) | Self::Concerning(own) => Some(own),
+            Self::OwnedBy(own)
+            | Self::Widened { own, .. }
+            | Self::OrganizedBy(own)
+            | Self::RespondedBy(own)
+            | Self::Concerning(own) => Some(own),
+        }
+    }
+
+    /// The agent of a key with that scope, if the scope matters for the operation. What belongs to others is then shown
+    /// as far as the scope says.
+    pub fn widened_by(self, scope: Scope) -> Option<AgentId> {
+        match self {
+            Self::Widened { own, by } if by == scope => Some(own),
+            _ => None,
         }
     }
 }
@@ -468,6 +574,7 @@ fn markdown(shown: impl Fn(CallerKind) -> bool) -> String {
 mod tests {
     use kalends_kernel::Entropy;
     use kalends_time::Timestamp;
+    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
@@ -484,8 +591,20 @@ mod tests {
     }
 
     fn caller(kind: CallerKind) -> Caller {
-        let agent = (kind == CallerKind::AgentKey).then(|| ScopedAgent { id: agent(1), paused: false });
+        scoped(kind, Scopes::NONE)
+    }
+
+    fn scoped(kind: CallerKind, scopes: Scopes) -> Caller {
+        let agent = (kind == CallerKind::AgentKey).then(|| ScopedAgent { id: agent(1), paused: false, scopes });
         Caller { kind, agent, waitlisted: false }
+    }
+
+    /// Every set of scopes.
+    fn every_set() -> impl Iterator<Item = Scopes> {
+        (0..1 << Scope::ALL.len()).map(|bits: usize| {
+            let chosen = Scope::ALL.into_iter().enumerate().filter(|(index, _)| bits & (1 << index) != 0);
+            chosen.map(|(_, scope)| scope).collect()
+        })
     }
 
     #[test]
@@ -500,7 +619,12 @@ mod tests {
 
     /// The column of agent keys, written a second time so that a slip in either place shows.
     #[rstest]
-    #[case::an_agent_s_record(Touch::AgentRecord, Allowed::Own)]
+    #[case::an_agent_s_record(Touch::AgentRecord, Allowed::OwnOr(Scope::DirectoryOrg))]
+    #[case::the_list_of_agents(Touch::AgentDirectory, Allowed::Only(Scope::DirectoryOrg))]
+    #[case::the_list_of_calendars(Touch::CalendarDirectory, Allowed::OwnOr(Scope::DirectoryOrg))]
+    #[case::availability(Touch::Availability, Allowed::OwnOr(Scope::FreebusyOrg))]
+    #[case::availability_of_several(Touch::JointAvailability, Allowed::Only(Scope::FreebusyOrg))]
+    #[case::hold_sets(Touch::HoldSets, Allowed::OwnOr(Scope::HoldsOrg))]
     #[case::its_calendars(Touch::AgentData, Allowed::Own)]
     #[case::lists(Touch::AgentLists, Allowed::Own)]
     #[case::usage_and_feedback(Touch::Common, Allowed::Yes)]
@@ -547,9 +671,14 @@ mod tests {
         match touch {
             Touch::Public | Touch::Common | Touch::Account => Role::Viewer,
             Touch::Agents
+            | Touch::AgentDirectory
             | Touch::AgentRecord
             | Touch::AgentData
+            | Touch::CalendarDirectory
             | Touch::AgentLists
+            | Touch::Availability
+            | Touch::JointAvailability
+            | Touch::HoldSets
             | Touch::ProposalRead
             | Touch::ProposalList
             | Touch::ProposalOrganize
@@ -594,14 +723,104 @@ mod tests {
     fn a_paused_agent_s_keys_only_read() {
         for touch in Touch::ALL {
             let active = caller(CallerKind::AgentKey);
-            let paused = Caller { agent: Some(ScopedAgent { id: agent(1), paused: true }), ..active };
-            assert_eq!(enter(&paused, touch, false), enter(&active, touch, false), "{touch:?}");
-            let written = match enter(&active, touch, true) {
-                Ok(passage) if touch == Touch::Public => Ok(passage),
-                Ok(_) => Err(Denied::AgentPaused),
-                denied => denied,
+            let paused = |scopes| Some(ScopedAgent { id: agent(1), paused: true, scopes });
+            for scopes in every_set() {
+                let active = Caller { agent: active.agent.map(|agent| ScopedAgent { scopes, ..agent }), ..active };
+                let paused = Caller { agent: paused(scopes), ..active };
+                assert_eq!(enter(&paused, touch, false), enter(&active, touch, false), "{touch:?}");
+                let written = match enter(&active, touch, true) {
+                    Ok(passage) if touch == Touch::Public => Ok(passage),
+                    Ok(_) => Err(Denied::AgentPaused),
+                    denied => denied,
+                };
+                assert_eq!(enter(&paused, touch, true), written, "{touch:?}");
+            }
+        }
+    }
+
+    /// A scope matters for keys of agents only, and opens its own rows of the table only. Every other row is as without.
+    #[test]
+    fn a_scope_opens_its_own_rows() {
+        let rows = |scope: Scope| match scope {
+            Scope::FreebusyOrg => vec![Touch::Availability, Touch::JointAvailability],
+            Scope::DirectoryOrg => vec![Touch::AgentDirectory, Touch::AgentRecord, Touch::CalendarDirectory],
+            Scope::HoldsOrg => vec![Touch::HoldSets],
+        };
+        for scopes in every_set() {
+            for touch in Touch::ALL {
+                for kind in CallerKind::ALL {
+                    for writes in [false, true] {
+                        let with = enter(&scoped(kind, scopes), touch, writes);
+                        let by = scopes.iter().find(|scope| rows(*scope).contains(&touch));
+                        match by.filter(|_| kind == CallerKind::AgentKey) {
+                            Some(by) => assert_eq!(with, Ok(Passage::Widened { own: agent(1), by })),
+                            None => assert_eq!(with, enter(&caller(kind), touch, writes), "{kind:?} {touch:?}"),
+                        }
+                        assert!(with.is_err() || opens(kind, scopes, touch), "{kind:?} {touch:?}");
+                    }
+                    let reads = enter(&scoped(kind, scopes), touch, false);
+                    let only_writes = matches!(reads, Err(Denied::RoleTooLow));
+                    assert!(only_writes || reads.is_ok() == opens(kind, scopes, touch), "{kind:?} {touch:?}");
+                }
+            }
+        }
+    }
+
+    /// Any subject, of the key's own agent (1) or of others.
+    fn subjects() -> impl Strategy<Value = Subject<'static>> {
+        let owner = || proptest::option::of((1u8..4).prop_map(agent));
+        prop_oneof![
+            owner().prop_map(Subject::Of),
+            owner().prop_map(Subject::BusyTimes),
+            owner().prop_map(Subject::Name),
+            owner().prop_map(Subject::NewHold),
+            owner().prop_map(Subject::PlacedBy),
+            (1u8..4).prop_map(|by| Subject::Proposal { organizer: agent(by), participants: &[] }),
+        ]
+    }
+
+    fn any_scopes() -> impl Strategy<Value = Scopes> {
+        proptest::collection::vec(proptest::sample::select(Scope::ALL.to_vec()), 0..4)
+            .prop_map(|scopes| scopes.into_iter().collect())
+    }
+
+    proptest! {
+        /// A scope only adds: what a key without scopes covers, a key with scopes covers too.
+        #[test]
+        fn scopes_only_add(
+            touch in proptest::sample::select(Touch::ALL.to_vec()),
+            subject in subjects(),
+            scopes in any_scopes(),
+            writes: bool,
+        ) {
+            let covers = |scopes| {
+                let passage = enter(&scoped(CallerKind::AgentKey, scopes), touch, writes);
+                passage.and_then(|passage| passage.covers(subject)).is_ok()
             };
-            assert_eq!(enter(&paused, touch, true), written, "{touch:?}");
+            prop_assert!(!covers(Scopes::NONE) || covers(scopes));
+        }
+
+        /// No scope opens what belongs to others itself: of others, a key covers busy times, names, new holds of sets, and
+        /// the sets that its agent placed, each with its own scope only.
+        #[test]
+        fn scopes_open_nothing_else(
+            touch in proptest::sample::select(Touch::ALL.to_vec()),
+            subject in subjects(),
+            scopes in any_scopes(),
+            writes: bool,
+        ) {
+            let Ok(passage) = enter(&scoped(CallerKind::AgentKey, scopes), touch, writes) else { return Ok(()) };
+            let Passage::Widened { own, by } = passage else { return Ok(()) };
+            prop_assert_eq!(passage.narrowed_to(), Some(own));
+            let covered = passage.covers(subject).is_ok();
+            match subject {
+                Subject::Of(owner) => prop_assert_eq!(covered, owner == Some(own)),
+                Subject::BusyTimes(owner) => prop_assert_eq!(covered, owner == Some(own) || by == Scope::FreebusyOrg),
+                Subject::Name(owner) => prop_assert_eq!(covered, owner == Some(own) || by == Scope::DirectoryOrg),
+                Subject::NewHold(owner) => prop_assert_eq!(covered, owner == Some(own) || by == Scope::HoldsOrg),
+                Subject::PlacedBy(placer) => prop_assert_eq!(covered, placer == Some(own) && by == Scope::HoldsOrg),
+                Subject::Proposal { .. } | Subject::Response { .. } => prop_assert!(!covered),
+            }
         }
     }
 

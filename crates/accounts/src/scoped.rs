@@ -5,7 +5,7 @@ use std::fmt;
 use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, from_base64url, random_bytes};
 use kalends_time::{CivilDate, Timestamp};
 
-use crate::{KeyHash, KeyLabel, NewKey};
+use crate::{KeyHash, KeyLabel, NewKey, Scopes};
 
 /// The prefix of an agent's key.
 pub const SCOPED_KEY_PREFIX: &str = "svc_ak_";
@@ -60,6 +60,8 @@ pub struct ScopedKey {
     pub agent: AgentId,
     /// The label, if it has one.
     pub label: Option<KeyLabel>,
+    /// What it reaches beyond its agent.
+    pub scopes: Scopes,
     /// The hash that the key is found by.
     pub hash: KeyHash,
     /// The first [`NewKey::PREFIX_LEN`] characters of the text, to distinguish keys.
@@ -99,6 +101,7 @@ impl NewScopedKey {
         org: OrgId,
         agent: AgentId,
         label: Option<KeyLabel>,
+        scopes: Scopes,
         created_by: &str,
         now: Timestamp,
         entropy: &dyn Entropy,
@@ -109,6 +112,7 @@ impl NewScopedKey {
             org,
             agent,
             label,
+            scopes,
             hash: KeyHash::of(&text),
             prefix: text.chars().take(NewKey::PREFIX_LEN).collect(),
             created_at: now,
@@ -125,7 +129,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::KeyKind;
+    use crate::{KeyKind, Scope};
 
     struct Bytes(u8);
     impl Entropy for Bytes {
@@ -141,10 +145,12 @@ mod tests {
         let now = Timestamp::from_micros(0);
         let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
         let label = KeyLabel::parse("label", "laptop").unwrap();
-        let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), "usr_01jn8r6v9ke0bt3m", now, &Bytes(3));
+        let (scopes, by) = (Scopes::NONE.with(Scope::HoldsOrg), "usr_01jn8r6v9ke0bt3m");
+        let fresh = NewScopedKey::generate(org, agent, Some(label.clone()), scopes, by, now, &Bytes(3));
         assert_eq!(KeyForm::of(&fresh.text), Some(KeyForm::Agent));
         assert_eq!(fresh.key.hash, KeyHash::of(&fresh.text));
         assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &Some(label)));
+        assert_eq!(fresh.key.scopes, scopes);
         assert_eq!(fresh.key.prefix, fresh.text[..20]);
         assert_eq!((fresh.key.created_by.as_deref(), fresh.key.last_used_on), (Some("usr_01jn8r6v9ke0bt3m"), None));
         assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");

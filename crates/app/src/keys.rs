@@ -1,6 +1,6 @@
 //! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
-use kalends_accounts::{Change, KeyLabel, KeyView, NewKey, NewScopedKey, Organization, ScopedKey};
+use kalends_accounts::{Change, KeyLabel, KeyView, NewKey, NewScopedKey, Organization, ScopedKey, Scopes};
 use kalends_calendars::{Agent, AgentStatus};
 use kalends_kernel::KeyId;
 use kalends_plans::{Feature, Metric};
@@ -27,13 +27,15 @@ impl App {
         actor: &Actor,
         agent: &str,
         label: Option<KeyLabel>,
+        scopes: Scopes,
     ) -> Result<Answered<kalends_wire::NewScopedKey>, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::ScopedKeys)?;
         retry_stale(|| async {
             let agent = self.agent(actor, agent).await?.living()?.id;
             let (created_by, now) = (&actor.principal.key_prefix, self.now());
-            let fresh = NewScopedKey::generate(actor.org(), agent, label.clone(), created_by, now, self.entropy());
+            let label = label.clone();
+            let fresh = NewScopedKey::generate(actor.org(), agent, label, scopes, created_by, now, self.entropy());
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::ScopedKeys, 1, now);
             let id = fresh.key.id;

@@ -186,7 +186,7 @@ pub enum Refusal {
     #[error("the organization is on the waiting list; you will get an email when it is activated")]
     Waitlisted,
     /// The key has no access to what is requested.
-    #[error("an agent's key reaches its own agent only; use a key of the organization")]
+    #[error("{}", Denied::OutOfReach)]
     OutOfReach,
     /// The user's role does not allow this.
     #[error("{}", Denied::RoleTooLow)]

@@ -72,7 +72,7 @@ pub use principal::PrincipalRow;
 pub use proposal::{ParticipantRow, ProposalRow};
 pub use reseal::{Renewed, SealedColumn};
 pub use rules::{RulesRow, read_rules};
-pub use scoped_key::ScopedKeyRow;
+pub use scoped_key::{ScopedKeyRow, read_scopes, scopes_text};
 pub use sealed::EventContent;
 pub use second_factor::SecondFactorRow;
 pub use session::{SessionRow, SignedInRow};

@@ -9,6 +9,7 @@ use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Plan;
 
 use crate::organization::overridden;
+use crate::scoped_key::read_scopes;
 use crate::{Key, Located, row_id};
 
 columns! {
@@ -20,6 +21,7 @@ columns! {
         prefix: String,
         agent_id: Option<K>,
         agent_status: Option<String>,
+        scopes: Option<String>,
         plan: String,
         limit_overrides: Option<String>,
         waitlisted_at: Option<i64>,
@@ -40,7 +42,8 @@ impl<K: Key> PrincipalRow<K> {
             (Some(agent), Some(status)) if self.kind == ScopedKey::KIND => {
                 let id = AgentId::from_uuid(own.uuid("agent_id", agent)?);
                 let status = Located { table: "agents", id: &id }.named("status", status, AgentStatus::from_name)?;
-                let agent = ScopedAgent { id, paused: status == AgentStatus::Paused };
+                let scopes = read_scopes(&own, self.scopes.as_deref())?;
+                let agent = ScopedAgent { id, paused: status == AgentStatus::Paused, scopes };
                 (CallerKind::AgentKey, Reach::Agent(agent))
             }
             _ => (CallerKind::of_key(own.named("kind", &self.kind, KeyKind::from_name)?), Reach::Organization),

@@ -332,6 +332,7 @@ macro_rules! conformance_cases {
                 scoped_keys_round_trip,
                 the_last_use_of_a_key_is_kept,
                 scoped_keys_authenticate_their_agent,
+                scoped_keys_authenticate_with_their_scopes,
                 scoped_keys_need_an_agent_that_is_not_decommissioned,
                 a_revoked_key_is_gone,
                 the_owner_of_an_ended_key_is_known,

@@ -22,7 +22,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    PasswordHash, PublicMailDomains, Session, SignUpSource, SignUps, Terms, User, UserName, VerificationCode, Waitlist,
+    PasswordHash, PublicMailDomains, Scopes, Session, SignUpSource, SignUps, Terms, User, UserName, VerificationCode,
+    Waitlist,
 };
 use kalends_app::{Answer, Charge, Deployment, Settings, StoredAnswer};
 use kalends_availability::Rules;
@@ -190,7 +191,8 @@ impl Fixtures {
     /// A key of an agent.
     pub fn scoped_key(&self, agent: &Agent) -> NewScopedKey {
         let label = KeyLabel::from_stored("laptop".to_owned());
-        NewScopedKey::generate(agent.org, agent.id, Some(label), "svc_sk_0123456789abc", self.tick(), &self.entropy)
+        let (scopes, by) = (Scopes::NONE, "svc_sk_0123456789abc");
+        NewScopedKey::generate(agent.org, agent.id, Some(label), scopes, by, self.tick(), &self.entropy)
     }
 
     /// The first code of an organization.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The fields of the form of a key.
-pub const KEY_FIELDS: [&str; 2] = ["agent_id", "label"];
+pub const KEY_FIELDS: [&str; 3] = ["agent_id", "label", "scopes"];
 /// The maximum length of a label, in characters.
 const LABEL: usize = 100;
 
@@ -58,6 +58,8 @@ pub struct KeyShown {
     pub agent_name: String,
     /// Whether that agent is paused.
     pub is_paused: bool,
+    /// What it reaches beyond its agent, as the API names it.
+    pub scopes: Vec<&'static str>,
     /// Who created it: an address, or the first characters of a key; empty if that is not known.
     pub created_by: String,
     /// What is known about any key.
@@ -71,6 +73,10 @@ impl KeyShown {
 
     const fn reach(&self) -> &'static str {
         if self.is_paused { "Only reads, while its agent is paused" } else { "Everything that belongs to its agent" }
+    }
+
+    fn scopes_text(&self) -> String {
+        self.scopes.join(", ")
     }
 
     const fn facts(&self) -> &KeyFacts {
@@ -122,6 +128,17 @@ impl Keys<'_> {
     }
 }
 
+/// A scope that can be chosen for a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScopeChoice {
+    /// The scope, as the API names it.
+    pub name: &'static str,
+    /// What it opens, in a few words.
+    pub about: &'static str,
+    /// Whether it is chosen.
+    pub is_chosen: bool,
+}
+
 /// What was typed into the form of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyGiven<'a> {
@@ -129,6 +146,8 @@ pub struct KeyGiven<'a> {
     pub agent: &'a str,
     /// The label.
     pub label: &'a str,
+    /// The scopes.
+    pub scopes: &'a [ScopeChoice],
 }
 
 /// The form that creates a key.
@@ -159,6 +178,10 @@ impl<'a> NewKeyForm<'a> {
     fn label(&self) -> Field<'a> {
         let field = Field::text("label", "Label, such as where it is used", self.given.label, LABEL);
         Field { required: false, ..field.checked(self.problems) }
+    }
+
+    fn scopes_problem(&self) -> Option<&'a str> {
+        self.problems.of("scopes")
     }
 }
 

@@ -127,6 +127,7 @@ pub use json::pretty_json;
 pub use kept::{FormPlace, KeptForm, KeptPart, NoEffect, SentForm, SignedInAgain};
 pub use keys::{
     KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey, RevokeKey,
+    ScopeChoice,
 };
 pub use link::{Href, Path};
 pub use members::{

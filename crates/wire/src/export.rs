@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::schemas::{MetricName, ShownPlan, SignUpSourceName};
 use crate::{
     Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
-    ExternalCalendar, Member, ProposalResponse, ProposalSlot, ProposalSummary, Subscription, derives::ToSchema,
+    ExternalCalendar, Member, ProposalResponse, ProposalSlot, ProposalSummary, Scope, Subscription, derives::ToSchema,
 };
 
 #[cfg(feature = "parse")]
@@ -150,6 +150,8 @@ pub struct ExportedKey {
     pub agent_id: Option<AgentId>,
     /// The label.
     pub label: Option<String>,
+    /// What an agent's key reaches beyond its agent. Empty for a key of the organization.
+    pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

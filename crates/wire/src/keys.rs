@@ -8,6 +8,22 @@ use crate::derives::ToSchema;
 
 #[cfg(feature = "parse")]
 mod parse;
+#[cfg(feature = "parse")]
+pub(crate) use parse::listed;
+
+/// What an agent's key reaches beyond its own agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum Scope {
+    /// When the agents and shared calendars of the organization are free or busy.
+    #[serde(rename = "freebusy:org")]
+    FreebusyOrg,
+    /// The names and identifiers of the organization's agents and shared calendars.
+    #[serde(rename = "directory:org")]
+    DirectoryOrg,
+    /// Hold sets on calendars of the organization.
+    #[serde(rename = "holds:org")]
+    HoldsOrg,
+}
 
 /// A key that is scoped to one agent. The secret itself was shown once, when the key was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -24,6 +40,10 @@ pub struct ScopedKey {
     /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
+    /// What the key reaches beyond its agent.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -55,6 +75,10 @@ pub struct NewScopedKey {
     /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
+    /// What the key reaches beyond its agent.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -78,4 +102,8 @@ pub struct CreateScopedKey {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100, example = "laptop")]
     pub label: Option<String>,
+    /// What the key reaches beyond its agent, each scope once. Defaults to nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 3)]
+    pub scopes: Option<Vec<Scope>>,
 }

@@ -101,7 +101,7 @@ pub use export::{
     ExportedResponse, ExportedSlot, ExportedUse,
 };
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
-pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
+pub use keys::{CreateScopedKey, NewScopedKey, Scope, ScopedKey, ScopedKeys};
 pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use mail::{

@@ -195,7 +195,8 @@ fn composed_answers_round_trip() {
 #[test]
 fn answers_about_keys_and_webhooks_round_trip() {
     let key = json!({
-        "id": id("key"), "key_prefix": "svc_ak_0123", "agent_id": id("agt"), "label": null, "created_at": AT
+        "id": id("key"), "key_prefix": "svc_ak_0123", "agent_id": id("agt"), "label": null,
+        "scopes": ["freebusy:org", "directory:org", "holds:org"], "created_at": AT
     });
     let mut unused = key.clone();
     unused["created_by"] = Value::Null;

@@ -327,7 +327,7 @@ async fn webhooks_and_keys(#[case] database: Database) {
     assert_eq!(client.get_webhook(hook.id).await.unwrap().deactivated_reason, None);
     client.delete_webhook(hook.id).await.unwrap();
 
-    let wanted = CreateScopedKey { agent_id: agent.id.to_string(), label: Some("laptop".to_owned()) };
+    let wanted = CreateScopedKey { agent_id: agent.id.to_string(), label: Some("laptop".to_owned()), scopes: None };
     let key = client.create_scoped_key(&wanted).await.unwrap();
     let own = Client::new(server.base_url(), &key.key).unwrap();
     assert_eq!(own.get_calendar(calendar.id).await.unwrap().id, calendar.id);

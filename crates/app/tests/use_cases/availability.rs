@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Credential, Organization, Principal, Reach,
+    Credential, Organization, Principal, Reach, Scopes,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
@@ -38,7 +38,7 @@ fn hours(start: &str, end: &str) -> Span {
 
 /// The reach of an agent's key.
 fn reach_of(agent: &Agent) -> Reach {
-    Reach::Agent(ScopedAgent { id: agent.id, paused: false })
+    Reach::Agent(ScopedAgent { id: agent.id, paused: false, scopes: Scopes::NONE })
 }
 
 /// A service with one organization.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Credential, Principal, Reach,
+    Credential, Principal, Reach, Scopes,
     ports::Organizations as _,
     reach::{CallerKind, ScopedAgent},
 };
@@ -606,7 +606,7 @@ async fn an_agent_key_counts_only_the_subscriptions_of_its_agent() {
     let other = house.make.agent(house.made.org);
     house.store.commit(ChangeSet::new(house.made.org).create(&other)).await.unwrap();
     let operation = &operations::LIST_SUBSCRIPTIONS;
-    let key_of = |agent| Reach::Agent(ScopedAgent { id: agent, paused: false });
+    let key_of = |agent| Reach::Agent(ScopedAgent { id: agent, paused: false, scopes: Scopes::NONE });
     let one = SubscriptionCounts { active: 1, ..SubscriptionCounts::default() };
     for (reach, all) in
         [(Reach::Organization, one), (key_of(owner.id), one), (key_of(other.id), SubscriptionCounts::default())]

@@ -7,14 +7,14 @@ use std::{
 
 use axum::{Router, response::Response, routing::get};
 use http::StatusCode;
-use kalends_accounts::{KeyLabel, KeyView, Principal};
+use kalends_accounts::{KeyLabel, KeyView, Principal, Scope, Scopes};
 use kalends_app::{Actor, App, KeysInForce, Refusal, operations, ports::AgentName};
 use kalends_calendars::{AgentStatus, ports::AgentFilter};
-use kalends_kernel::{AgentId, FieldErrors, LIMIT_MAX, Page};
+use kalends_kernel::{AgentId, FieldError, FieldErrors, LIMIT_MAX, Page};
 use kalends_plans::Feature;
 use kalends_web::{
     Choice, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm,
-    Paging, Place, Problems, ReplaceKey, RevokeKey,
+    Paging, Place, Problems, ReplaceKey, RevokeKey, ScopeChoice,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -136,6 +136,7 @@ fn shown(agents: &BTreeMap<AgentId, AgentName>, creators: &BTreeMap<String, Stri
         agent: id.to_string(),
         agent_name: agent.name.clone(),
         is_paused: agent.status == AgentStatus::Paused,
+        scopes: key.scopes.iter().map(Scope::as_str).collect(),
         created_by: creators.get(&created_by).cloned().unwrap_or(created_by),
         facts: KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on },
     })
@@ -150,7 +151,8 @@ async fn creators(app: &App, caller: &Actor) -> Result<BTreeMap<String, String>,
 /// `GET /console/keys/new`
 async fn ask(app: Service, caller: Caller, of: AskedOf<Of>) -> Result<Response, ApiError> {
     let agent = Of::agent(of);
-    match new(&app, &caller.0, KeyGiven { agent: &agent, label: "" }, &NO_PROBLEMS).await {
+    let scopes = scopes_to_choose(&Fields::default());
+    match new(&app, &caller.0, KeyGiven { agent: &agent, label: "", scopes: &scopes }, &NO_PROBLEMS).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
@@ -177,27 +179,50 @@ async fn new(app: &App, caller: &Actor, given: KeyGiven<'_>, problems: &Problems
     Ok(NewKeyForm { shell: &shell, once: &once, agents: &agents, more, given, problems }.html())
 }
 
-fn typed(fields: &Fields) -> KeyGiven<'_> {
-    KeyGiven { agent: fields.get("agent_id").trim(), label: fields.get("label").trim() }
+fn typed<'a>(fields: &'a Fields, scopes: &'a [ScopeChoice]) -> KeyGiven<'a> {
+    KeyGiven { agent: fields.get("agent_id").trim(), label: fields.get("label").trim(), scopes }
 }
 
-/// The agent and the label of the key that the form describes.
-fn wanted(given: KeyGiven<'_>) -> Result<(String, Option<KeyLabel>), FieldErrors> {
-    let label = Some(given.label.to_owned()).filter(|label| !label.is_empty());
-    wire::CreateScopedKey { agent_id: given.agent.to_owned(), label }.parse()
+/// Every scope, and whether the form names it.
+fn scopes_to_choose(fields: &Fields) -> Vec<ScopeChoice> {
+    let about = |scope| match scope {
+        Scope::FreebusyOrg => "When the others are free or busy, without what they do",
+        Scope::DirectoryOrg => "The names of the other agents and of shared calendars",
+        Scope::HoldsOrg => "Holds on the calendars of others, at most 20 at a time",
+    };
+    let choice = |scope: Scope| {
+        let name = scope.as_str();
+        ScopeChoice { name, about: about(scope), is_chosen: fields.all("scopes").any(|chosen| chosen == name) }
+    };
+    Scope::ALL.into_iter().map(choice).collect()
+}
+
+/// The agent, the label and the scopes of the key that the form describes.
+fn wanted(fields: &Fields) -> Result<(String, Option<KeyLabel>, Scopes), FieldErrors> {
+    let KeyGiven { agent, label, .. } = typed(fields, &[]);
+    let label = Some(label.to_owned()).filter(|label| !label.is_empty());
+    let named = fields.all("scopes").map(|name| {
+        let scope = Scopes::from_text(name).map_err(|unknown| FieldError::new("scopes", unknown.to_string()))?;
+        Ok(scope.iter().map(wire::Scope::from))
+    });
+    let scopes = named.collect::<Result<Vec<_>, FieldError>>()?.into_iter().flatten().collect();
+    wire::CreateScopedKey { agent_id: agent.to_owned(), label, scopes: Some(scopes) }.parse()
 }
 
 /// `POST /console/keys`. A form that is sent twice shows the same key.
 async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
-    let outcome = match wanted(typed(&form.fields)) {
-        Ok((agent, label)) => form.once(&app, async |caller: &Actor| app.create_key(caller, &agent, label).await).await,
+    let outcome = match wanted(&form.fields) {
+        Ok((agent, label, scopes)) => {
+            form.once(&app, async |caller: &Actor| app.create_key(caller, &agent, label, scopes).await).await
+        }
         Err(errors) => Err(errors.into()),
     };
     match outcome {
         Ok(answer) => Ok(page(StatusCode::OK, made(&app, &form.caller, &read(&answer)?).await?)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &KEY_FIELDS)?;
-            shown_again(error, new(&app, &form.caller, typed(&form.fields), &problems).await, TO_LIST)
+            let scopes = scopes_to_choose(&form.fields);
+            shown_again(error, new(&app, &form.caller, typed(&form.fields, &scopes), &problems).await, TO_LIST)
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode};
 use kalends_app::ports::CommitError;
 use kalends_kernel::{KeyId, OrgId, Version};
-use kalends_rows::{SealedChangeSet, reply_to_json};
+use kalends_rows::{SealedChangeSet, reply_to_json, scopes_text};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -230,8 +230,8 @@ async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), A
 /// ends with it anyway, since look-ups join the agent.
 async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Result<(), ApplyError> {
     let written = sqlx::query!(
-        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by)
-         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8, $9
+        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes)
+         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8, $9, $10
          FROM agents a
          WHERE a.org_id = $1 AND a.id = $6 AND a.status <> 'decommissioned'",
         key.org.uuid(),
@@ -243,6 +243,7 @@ async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Re
         key.label.as_ref().map(|label| label.as_str()),
         key.created_at.as_micros(),
         key.created_by.as_deref(),
+        scopes_text(key.scopes),
     )
     .execute(connection)
     .await?;

@@ -6,6 +6,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
+use kalends_rows::read_scopes;
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::PostgresStore;
@@ -16,7 +17,7 @@ use crate::rows::Located;
 impl AccountData for PostgresStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let rows = sqlx::query!(
-            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on
+            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes
              FROM api_keys k
              LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.revoked_at IS NULL AND (k.agent_id IS NULL OR a.status <> 'decommissioned')
@@ -24,16 +25,20 @@ impl AccountData for PostgresStore {
             org.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let keys = rows.into_iter().map(|row| KeyView {
-            id: KeyId::from_uuid(row.id),
-            prefix: row.prefix,
-            agent: row.agent_id.map(AgentId::from_uuid),
-            label: row.label.map(KeyLabel::from_stored),
-            created_at: Timestamp::from_micros(row.created_at),
-            created_by: row.created_by,
-            last_used_on: row.last_used_on.map(CivilDate::from_days),
+        let keys = rows.into_iter().map(|row| {
+            let id = KeyId::from_uuid(row.id);
+            Ok(KeyView {
+                id,
+                prefix: row.prefix,
+                agent: row.agent_id.map(AgentId::from_uuid),
+                label: row.label.map(KeyLabel::from_stored),
+                scopes: read_scopes(&Located { table: "api_keys", id: &id }, row.scopes.as_deref())?,
+                created_at: Timestamp::from_micros(row.created_at),
+                created_by: row.created_by,
+                last_used_on: row.last_used_on.map(CivilDate::from_days),
+            })
         });
-        Ok(keys.collect())
+        keys.collect()
     }
 
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {

@@ -7,7 +7,7 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{KeyId, OrgId, StoreError, Version};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_rows::{SealedChangeSet, reply_to_json};
+use kalends_rows::{SealedChangeSet, reply_to_json, scopes_text};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -233,9 +233,10 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
     let (org_id, id, agent_id) = (key.org.uuid(), key.id.uuid(), key.agent.uuid());
     let (hash, created_at) = (key.hash.0.as_slice(), key.created_at.as_micros());
     let label = key.label.as_ref().map(|label| label.as_str());
+    let scopes = scopes_text(key.scopes);
     let created = sqlx::query!(
-        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by)
-         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8, ?9 from agents a
+        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes)
+         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8, ?9, ?10 from agents a
          where a.org_id = ?1 and a.id = ?6 and a.status <> 'decommissioned'",
         org_id,
         id,
@@ -245,7 +246,8 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
         agent_id,
         label,
         created_at,
-        key.created_by
+        key.created_by,
+        scopes
     )
     .execute(connection)
     .await?;

@@ -5,6 +5,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
+use kalends_rows::read_scopes;
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
@@ -18,7 +19,7 @@ impl AccountData for SqliteStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let org_id = org.uuid();
         let rows = sqlx::query!(
-            "select k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on
+            "select k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes
              from api_keys k left join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.revoked_at is null and (k.agent_id is null or a.status <> 'decommissioned')
              order by k.created_at, k.id",
@@ -36,6 +37,7 @@ impl AccountData for SqliteStore {
                 prefix: row.prefix,
                 agent: agent.transpose()?,
                 label: row.label.map(KeyLabel::from_stored),
+                scopes: read_scopes(&key, row.scopes.as_deref())?,
                 created_at: Timestamp::from_micros(row.created_at),
                 created_by: row.created_by,
                 last_used_on: row.last_used_on.map(CivilDate::from_days),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{
     Acceptance, Action, Allowance, AuditCursor, AuditEntry, AuditRange, AuditSearch, Change, KeyLabel, KeyView,
-    Organization, ScopedKey, Taken, Used,
+    Organization, Scope, ScopedKey, Scopes, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::Event;
@@ -243,6 +243,7 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
         prefix: key.prefix,
         agent: None,
         label: None,
+        scopes: Scopes::NONE,
         created_at: key.created_at,
         created_by: None,
         last_used_on: None,
@@ -252,13 +253,15 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
     let (agent, gone) = (scene.agent().await, scene.agent().await);
     for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
         let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
-        let key = ScopedKey { label, ..scene.make.scoped_key(agent).key };
+        let scopes = label.iter().map(|_| Scope::FreebusyOrg).collect();
+        let key = ScopedKey { label, scopes, ..scene.make.scoped_key(agent).key };
         scene.commit(scene.changes().create(&key)).await;
         listed.push(KeyView {
             id: key.id,
             prefix: key.prefix,
             agent: Some(agent.id),
             label: key.label,
+            scopes: key.scopes,
             created_at: key.created_at,
             created_by: key.created_by,
             last_used_on: None,

@@ -1,7 +1,7 @@
 //! Keys of single agents.
 
 use kalends_accounts::{
-    Change, Credential, EndedKey, KeyHash, KeyLabel, Reach, ScopedKey,
+    Change, Credential, EndedKey, KeyHash, KeyLabel, Reach, Scope, ScopedKey, Scopes,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{Guard, ports::CommitError};
@@ -52,7 +52,8 @@ fn revoke(scene: &Scene, key: KeyId) -> Change {
 pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.agent().await, scene.agent().await);
-    let unnamed = ScopedKey { label: None, created_by: None, ..scene.make.scoped_key(&first).key };
+    let scopes = Scopes::NONE.with(Scope::HoldsOrg).with(Scope::FreebusyOrg);
+    let unnamed = ScopedKey { label: None, created_by: None, scopes, ..scene.make.scoped_key(&first).key };
     let label = Some(KeyLabel::from_stored("Žluťoučký 'quoted' \\ %_ 診察 🐎".into()));
     let named = ScopedKey { label, ..scene.make.scoped_key(&second).key };
     let last = scene.make.scoped_key(&first).key;
@@ -116,12 +117,29 @@ pub async fn scoped_keys_authenticate_their_agent(store: &StoreUnderTest) {
         (scene.org, Credential::Key(fresh.key.id), &fresh.key.prefix)
     );
     assert_eq!((found.plan, found.waitlisted), (scene.organization().await.plan, false));
-    let speaks = |paused| Some((CallerKind::AgentKey, Reach::Agent(ScopedAgent { id: agent.id, paused })));
+    let scopes = Scopes::NONE;
+    let speaks = |paused| Some((CallerKind::AgentKey, Reach::Agent(ScopedAgent { id: agent.id, paused, scopes })));
     assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
     let paused = scene.with_status(&agent, AgentStatus::Paused).await;
     assert_eq!(scene.opened_by(&fresh.key).await, speaks(true));
     scene.with_status(&paused, AgentStatus::Active).await;
     assert_eq!(scene.opened_by(&fresh.key).await, speaks(false));
+}
+
+/// The caller of a key has the scopes with which the key was created, whichever those are.
+pub async fn scoped_keys_authenticate_with_their_scopes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let all: Scopes = Scope::ALL.into_iter().collect();
+    for scopes in [Scopes::NONE, all].into_iter().chain(Scope::ALL.map(|scope| Scopes::NONE.with(scope))) {
+        let key = ScopedKey { scopes, ..scene.make.scoped_key(&agent).key };
+        scene.commit(scene.changes().create(&key)).await;
+        let speaks = Reach::Agent(ScopedAgent { id: agent.id, paused: false, scopes });
+        assert_eq!(scene.opened_by(&key).await, Some((CallerKind::AgentKey, speaks)));
+        assert_eq!(scene.store.find_scoped_key(scene.org, key.id).await.unwrap(), Some(key.clone()));
+        let listed = scene.store.keys_in_force(scene.org).await.unwrap();
+        assert_eq!(listed.iter().find(|listed| listed.id == key.id).map(|listed| listed.scopes), Some(scopes));
+    }
 }
 
 /// No key is created for an agent that does not exist, belongs to another organization or is decommissioned.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Acceptance, Allowance, AuditEntry, AuditSearch, KeyView, Taken,
+    Acceptance, Allowance, AuditEntry, AuditSearch, KeyView, Scopes, Taken,
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
 use kalends_kernel::{OrgId, StoreError};
@@ -88,6 +88,7 @@ impl AccountData for MemoryStore {
             prefix: key.prefix.clone(),
             agent: None,
             label: None,
+            scopes: Scopes::NONE,
             created_at: key.created_at,
             created_by: None,
             last_used_on: state.own_keys_used.get(&(org, key.id)).copied(),
@@ -97,6 +98,7 @@ impl AccountData for MemoryStore {
             prefix: key.prefix.clone(),
             agent: Some(key.agent),
             label: key.label.clone(),
+            scopes: key.scopes,
             created_at: key.created_at,
             created_by: key.created_by.clone(),
             last_used_on: key.last_used_on,

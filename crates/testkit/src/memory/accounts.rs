@@ -23,7 +23,8 @@ impl Principals for MemoryStore {
             if agent.status == AgentStatus::Decommissioned {
                 return Ok(None);
             }
-            let reach = ScopedAgent { id: agent.id, paused: agent.status == AgentStatus::Paused };
+            let paused = agent.status == AgentStatus::Paused;
+            let reach = ScopedAgent { id: agent.id, paused, scopes: key.scopes };
             (key.id, &key.prefix, key.org, CallerKind::AgentKey, Reach::Agent(reach))
         } else {
             return Ok(None);

@@ -25,6 +25,7 @@ impl From<KeyView> for ExportedKey {
             key_prefix: key.prefix,
             agent_id: key.agent,
             label: key.label.map(|label| label.as_str().to_owned()),
+            scopes: crate::keys::listed(key.scopes),
             created_at: key.created_at,
             created_by: key.created_by,
             last_used_on: key.last_used_on,

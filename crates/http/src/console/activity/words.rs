@@ -132,7 +132,7 @@ pub(super) fn outcome(status: u16) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kalends_accounts::Principal;
+    use kalends_accounts::{Principal, Scopes};
     use kalends_kernel::{AuditId, EventId, RequestId};
     use kalends_time::Timestamp;
     use rstest::rstest;
@@ -165,6 +165,7 @@ mod tests {
             id,
             agent,
             label: label.map(|label| KeyLabel::parse("label", label).unwrap()),
+            scopes: Scopes::NONE,
             prefix: prefix.to_owned(),
             created_at: Timestamp::from_micros(0),
             created_by: None,

@@ -23,6 +23,6 @@ pub(crate) async fn create_key(
     caller: Caller,
     body: JsonBody<wire::CreateScopedKey>,
 ) -> Result<Changed<wire::NewScopedKey>, ApiError> {
-    let (agent, label) = body.0.parse()?;
-    Ok(Changed(app.create_key(&caller.0, &agent, label).await?))
+    let (agent, label, scopes) = body.0.parse()?;
+    Ok(Changed(app.create_key(&caller.0, &agent, label, scopes).await?))
 }

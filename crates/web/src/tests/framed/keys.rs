@@ -5,7 +5,7 @@ use kalends_kernel::Page;
 use super::{done, problems, shell};
 use crate::{
     Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS,
-    NewKeyForm, Paging, Place, ReplaceKey, RevokeKey, snippets::mcp_configuration,
+    NewKeyForm, Paging, Place, ReplaceKey, RevokeKey, ScopeChoice, snippets::mcp_configuration,
 };
 
 const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -25,6 +25,7 @@ fn key(text: &str, is_paused: bool) -> KeyShown {
         agent: AGENT.to_owned(),
         agent_name: text.to_owned(),
         is_paused,
+        scopes: vec!["freebusy:org", "holds:org"],
         created_by: text.to_owned(),
         facts: facts("svc_ak_Zk9wQm7cXb2dR", !is_paused),
     }
@@ -32,7 +33,7 @@ fn key(text: &str, is_paused: bool) -> KeyShown {
 
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Keys);
-    let unnamed = KeyShown { label: String::new(), created_by: String::new(), ..key(text, true) };
+    let unnamed = KeyShown { label: String::new(), created_by: String::new(), scopes: Vec::new(), ..key(text, true) };
     let keys = [key(text, false), unnamed];
     let page = Page { limit: 50, offset: 50 };
     let paging =
@@ -53,7 +54,9 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     };
     let of = Some(KeysOf { id: AGENT, name: text });
     let agents = [Choice { value: AGENT, title: text }];
-    let given = KeyGiven { agent: AGENT, label: text };
+    let choice = |name, is_chosen| ScopeChoice { name, about: "When everybody is free or busy", is_chosen };
+    let scopes = [choice("freebusy:org", true), choice("holds:org", false)];
+    let given = KeyGiven { agent: AGENT, label: text, scopes: &scopes };
     let wrong = &problems(&KEY_FIELDS, text);
     let new = NewKeyForm { shell, once: "once", agents: &agents, more: true, given, problems: wrong };
     let (key, base_url) = ("svc_ak_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "https://calendar.example.com");
