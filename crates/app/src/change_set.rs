@@ -102,6 +102,16 @@ pub enum Guard {
         /// The current time.
         now: Timestamp,
     },
+    /// After the change, at most `limit` visible holds that the agent's keys placed on calendars of others are live at
+    /// `now`; otherwise the change-set is stale.
+    PlacedAtMost {
+        /// The agent that placed them.
+        agent: AgentId,
+        /// How many may be live.
+        limit: u64,
+        /// The current time.
+        now: Timestamp,
+    },
 }
 
 /// Use of a metric that counts by the UTC month. Fails if it would exceed the limit.

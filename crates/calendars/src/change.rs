@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_kernel::{CalendarId, OrgId, ProposalId, Version};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Version};
 
 use crate::{Advance, Agent, AvailabilityRules, Calendar, Event, Reservation};
 
@@ -76,6 +76,16 @@ pub enum Change {
         /// The proposal.
         owner: ProposalId,
     },
+    /// The key of an agent placed this hold set, whose events the same change-set creates. Increments neither the
+    /// revision nor the events' versions.
+    PlaceHolds {
+        /// The organization.
+        org: OrgId,
+        /// The set.
+        set: HoldSetId,
+        /// The agent.
+        agent: AgentId,
+    },
     /// The next state of a timer that was processed. Increments neither the revision nor the event's version. All
     /// other writes of timers are made by the stores, which write the timer of [`Event::timer`] with each event.
     AdvanceTimer(Advance),
@@ -100,6 +110,7 @@ impl Change {
             | Self::DeleteRules(_)
             | Self::Reserve { .. }
             | Self::Unreserve { .. }
+            | Self::PlaceHolds { .. }
             | Self::AdvanceTimer(_) => None,
         }
     }
@@ -115,6 +126,7 @@ impl Change {
             | Self::UpdateAgent { .. }
             | Self::CreateCalendar(_)
             | Self::UpdateCalendar { .. }
+            | Self::PlaceHolds { .. }
             | Self::AdvanceTimer(_) => [None, None],
         }
     }

@@ -368,6 +368,8 @@ pub struct CalendarHolds {
 pub struct HoldSetFilter {
     /// Only sets whose visible events are all on calendars of this agent.
     pub agent: Option<AgentId>,
+    /// Also the sets that the keys of that agent placed on calendars of others.
+    pub or_placed: bool,
     /// Only sets with at least one event that has this status.
     pub status: Option<StatusAt>,
 }
@@ -403,6 +405,13 @@ pub trait Holds: Send + Sync {
 
     /// The events that were placed as one hold set, whatever their status is now, by creation.
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;
+
+    /// The agent whose key placed the hold set on calendars of others ([`Change::PlaceHolds`](crate::Change)). `None`
+    /// if there is no such set, or it was placed in another way.
+    async fn placer_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Option<AgentId>, StoreError>;
+
+    /// How many visible holds that the agent's keys placed on calendars of others are live at `now`.
+    async fn count_placed_holds(&self, org: OrgId, agent: AgentId, now: Timestamp) -> Result<u64, StoreError>;
 
     /// The hold sets that still have a visible event, by creation, each with all of its visible events.
     async fn list_hold_sets(

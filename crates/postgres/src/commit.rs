@@ -26,7 +26,8 @@ use sqlx::{PgConnection, Postgres};
 use tracing::Instrument as _;
 
 use crate::apply::{
-    accounts, answers, audit, bookings, bridge, calendars, letters, outbox, proposals, subscriptions, usage, webhooks,
+    accounts, answers, audit, bookings, bridge, calendars, letters, outbox, placed, proposals, subscriptions, usage,
+    webhooks,
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
@@ -186,6 +187,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     audit::apply(connection, batch).await?;
     accounts::apply(connection, batch).await?;
     usage::check_existing(connection, batch).await?;
+    placed::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
     accounts::raise_epoch(connection, batch).await?;

@@ -397,6 +397,7 @@ fn agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)
         | Change::DeleteRules(_)
         | Change::Reserve { .. }
         | Change::Unreserve { .. }
+        | Change::PlaceHolds { .. }
         | Change::AdvanceTimer(_) => None,
     })
 }
@@ -414,6 +415,7 @@ fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Ver
         | Change::DeleteRules(_)
         | Change::Reserve { .. }
         | Change::Unreserve { .. }
+        | Change::PlaceHolds { .. }
         | Change::AdvanceTimer(_) => None,
     })
 }
@@ -432,6 +434,7 @@ fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>,
         | Change::DeleteRules(_)
         | Change::Reserve { .. }
         | Change::Unreserve { .. }
+        | Change::PlaceHolds { .. }
         | Change::AdvanceTimer(_) => None,
     })
 }

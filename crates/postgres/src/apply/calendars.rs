@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::event_metadata::Digests;
 use super::{
-    busy_days, moves,
+    busy_days, moves, placed,
     reservations::{self, Revisions},
     rules, timers,
 };
@@ -147,7 +147,10 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
     ids.extend(changes.guards.iter().filter_map(|guard| match guard {
         Guard::CalendarRevision { calendar, .. } | Guard::CalendarTime { calendar, .. } => Some(*calendar),
-        Guard::CalendarsOfAgent { .. } | Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => None,
+        Guard::CalendarsOfAgent { .. }
+        | Guard::AtMost { .. }
+        | Guard::SeriesAtMost { .. }
+        | Guard::PlacedAtMost { .. } => None,
     }));
     for change in &changes.calendars {
         if let Change::UpdateCalendar { calendar, .. } = change {
@@ -182,6 +185,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     let days = busy_days::before_update(connection, &updated).await?;
     moves::apply(connection, &updated, &revisions).await?;
     update_events(connection, &updated, &revisions).await?;
+    placed::apply(connection, batch).await?;
     busy_days::renew(connection, days).await?;
     timers::keep(connection, &created, &defaults).await?;
     timers::keep(connection, &updated, &defaults).await?;

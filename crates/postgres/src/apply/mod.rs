@@ -19,6 +19,7 @@ mod members;
 mod moves;
 pub(crate) mod outbox;
 mod people;
+pub(crate) mod placed;
 pub(crate) mod proposals;
 mod reservations;
 mod rules;

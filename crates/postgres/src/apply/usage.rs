@@ -26,9 +26,10 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
                 // The time matters only for series.
                 Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
                 Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
-                Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
-                    continue;
-                }
+                Guard::CalendarRevision { .. }
+                | Guard::CalendarTime { .. }
+                | Guard::CalendarsOfAgent { .. }
+                | Guard::PlacedAtMost { .. } => continue,
             };
             if !locked {
                 lock_organization(connection, changes.org).await?;
@@ -46,7 +47,7 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
 
 /// Locks the organization's row in a statement of its own, so that the next statement sees what other transactions
 /// have committed.
-async fn lock_organization(connection: &mut PgConnection, org: OrgId) -> Result<(), ApplyError> {
+pub(super) async fn lock_organization(connection: &mut PgConnection, org: OrgId) -> Result<(), ApplyError> {
     sqlx::query!("SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE", org.uuid())
         .fetch_optional(connection)
         .await?;

@@ -125,6 +125,33 @@ impl Holds for PostgresStore {
         read.collect()
     }
 
+    async fn placer_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Option<AgentId>, StoreError> {
+        let placer = sqlx::query_scalar!(
+            "SELECT placed_by FROM events WHERE org_id = $1 AND hold_set_id = $2 AND placed_by IS NOT NULL LIMIT 1",
+            org.uuid(),
+            set.uuid(),
+        );
+        let placer = placer.fetch_optional(&self.connections).await.map_err(store_error)?.flatten();
+        Ok(placer.map(AgentId::from_uuid))
+    }
+
+    async fn count_placed_holds(&self, org: OrgId, agent: AgentId, now: Timestamp) -> Result<u64, StoreError> {
+        let placed = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.org_id = $1 AND e.placed_by = $2 AND e.status = 'hold' AND e.deleted_at IS NULL
+                 AND e.hold_expires_at > $3 AND c.agent_id IS DISTINCT FROM $2 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            agent.uuid(),
+            now.as_micros(),
+        );
+        let placed = placed.fetch_one(&self.connections).await.map_err(store_error)?;
+        Ok(u64::try_from(placed).unwrap_or_default())
+    }
+
     async fn list_hold_sets(
         &self,
         org: OrgId,
@@ -142,7 +169,8 @@ impl Holds for PostgresStore {
                  WHERE e.org_id = $1 AND e.hold_set_id IS NOT NULL AND e.deleted_at IS NULL
                      AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  GROUP BY e.hold_set_id
-                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2))
+                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2)
+                         OR ($7::boolean AND bool_or(e.placed_by IS NOT DISTINCT FROM $2)))
                      AND ($3::text IS NULL OR bool_or(CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $4
                          THEN 'cancelled' ELSE e.status END = $3))
                  ORDER BY e.hold_set_id LIMIT $5::bigint OFFSET $6::bigint
@@ -164,6 +192,7 @@ impl Holds for PostgresStore {
             now,
             i64::from(page.limit),
             i64::from(page.offset),
+            filter.or_placed,
         );
         let rows =
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
@@ -180,7 +209,8 @@ impl Holds for PostgresStore {
                  WHERE e.org_id = $1 AND e.hold_set_id IS NOT NULL AND e.deleted_at IS NULL
                      AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  GROUP BY e.hold_set_id
-                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2))
+                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2)
+                         OR ($5::boolean AND bool_or(e.placed_by IS NOT DISTINCT FROM $2)))
                      AND ($3::text IS NULL OR bool_or(CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $4
                          THEN 'cancelled' ELSE e.status END = $3))
              ) AS sets"#,
@@ -188,6 +218,7 @@ impl Holds for PostgresStore {
             agent,
             status,
             now,
+            filter.or_placed,
         );
         // The page's bound is in bytes, so its length does not determine the total.
         match counted {

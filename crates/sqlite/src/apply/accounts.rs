@@ -394,7 +394,10 @@ pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &S
             // The time matters only for series.
             Guard::AtMost { metric, limit } => (metric, limit, Timestamp::from_micros(0)),
             Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
-            Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => continue,
+            Guard::CalendarRevision { .. }
+            | Guard::CalendarTime { .. }
+            | Guard::CalendarsOfAgent { .. }
+            | Guard::PlacedAtMost { .. } => continue,
         };
         let counted = counts(&mut *connection, sealed.changes().org, None, Some(metric), now).await?;
         let row = counted.iter().find(|row| row.metric == metric.as_str()).ok_or_else(|| uncounted(metric))?;

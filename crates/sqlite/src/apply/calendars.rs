@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{
     busy_days::Touched,
-    event_metadata, moves,
+    event_metadata, moves, placed,
     reservations::{self, Revisions, revision_of},
     rules, timers,
 };
@@ -39,7 +39,7 @@ pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Se
                     check_calendars_of(connection, sealed.changes().org, agent, count).await?;
                     continue;
                 }
-                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => continue,
+                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } | Guard::PlacedAtMost { .. } => continue,
             };
             let id = calendar.uuid();
             let unchanged = sqlx::query_scalar!(
@@ -155,6 +155,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&SealedCha
     let mut touched = Touched::default();
     create_events(connection, group, &revisions, &mut touched).await?;
     update_events(connection, group, &revisions, &mut touched).await?;
+    placed::apply(connection, group).await?;
     touched.write(connection).await?;
     timers::keep(connection, written_events(group).map(|write| (write.event, write.seen)), &defaults).await?;
     timers::advance(connection, group).await

@@ -5,7 +5,9 @@ use kalends_calendars::{
     HoldSet, Reservation,
     ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError};
+use kalends_kernel::{
+    AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError,
+};
 use kalends_time::{Span, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
@@ -134,6 +136,35 @@ impl Holds for SqliteStore {
         read.collect()
     }
 
+    async fn placer_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Option<AgentId>, StoreError> {
+        let (org_id, set_id) = (org.uuid(), set.uuid());
+        let placer = sqlx::query_scalar!(
+            "select placed_by from events where org_id = ?1 and hold_set_id = ?2 and placed_by is not null limit 1",
+            org_id,
+            set_id
+        );
+        let placer = placer.fetch_optional(self.readers()).await.map_err(store_error)?.flatten();
+        let row = Located { table: "events", id: &set };
+        Ok(row.uuid_if_any("placed_by", placer.as_ref())?.map(AgentId::from_uuid))
+    }
+
+    async fn count_placed_holds(&self, org: OrgId, agent: AgentId, now: Timestamp) -> Result<u64, StoreError> {
+        let (org_id, agent_id, now) = (org.uuid(), agent.uuid(), now.as_micros());
+        let placed = sqlx::query_scalar!(
+            "select count(*)
+             from events e
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.org_id = ?1 and e.placed_by = ?2 and e.status = 'hold' and e.deleted_at is null
+                and e.hold_expires_at > ?3 and c.agent_id is not ?2 and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            agent_id,
+            now
+        );
+        placed.fetch_one(self.readers()).await.map(count).map_err(store_error)
+    }
+
     async fn list_hold_sets(
         &self,
         org: OrgId,
@@ -154,7 +185,7 @@ impl Holds for SqliteStore {
                         where e.org_id = ?1 and e.hold_set_id is not null and e.deleted_at is null
                             and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
                         group by e.hold_set_id
-                        having (?2 is null or min(c.agent_id is ?2))
+                        having (?2 is null or min(c.agent_id is ?2) or (?7 and max(e.placed_by is ?2)))
                             and (?3 is null or max(iif(e.status = 'hold' and e.hold_expires_at <= ?4, 'cancelled',
                                 e.status) = ?3))
                         order by e.hold_set_id limit ?5 offset ?6
@@ -175,7 +206,8 @@ impl Holds for SqliteStore {
                     status,
                     now,
                     page.limit,
-                    page.offset
+                    page.offset,
+                    filter.or_placed
                 )
                 .fetch(&mut *snapshot);
                 let found =
@@ -192,14 +224,15 @@ impl Holds for SqliteStore {
                             where e.org_id = ?1 and e.hold_set_id is not null and e.deleted_at is null
                                 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
                             group by e.hold_set_id
-                            having (?2 is null or min(c.agent_id is ?2))
+                            having (?2 is null or min(c.agent_id is ?2) or (?5 and max(e.placed_by is ?2)))
                                 and (?3 is null or max(iif(e.status = 'hold' and e.hold_expires_at <= ?4, 'cancelled',
                                     e.status) = ?3))
                          )"#,
                         org_id,
                         agent,
                         status,
-                        now
+                        now,
+                        filter.or_placed
                     )
                     .fetch_one(&mut *snapshot)
                     .await

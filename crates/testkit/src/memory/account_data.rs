@@ -140,6 +140,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.agents, limit, |((by, _), _)| of(by))
                 + remove!(state.events, limit, |((by, _), _)| of(by))
                 + remove!(state.event_revisions, limit, |((by, _), _)| of(by))
+                + remove!(state.placed, limit, |((by, ..), _)| of(by))
                 + remove!(state.moved, limit, |((by, ..), _)| of(by))
                 + remove!(state.timers, limit, |((by, ..), _)| of(by))
                 + remove!(state.rules, limit, |((by, _), _)| of(by))

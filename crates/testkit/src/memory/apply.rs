@@ -103,7 +103,7 @@ impl State {
                     let own = self.visible_calendars(changes.org).filter(|calendar| calendar.agent == Some(agent));
                     own.count() as u64 == count
                 }
-                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => true,
+                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } | Guard::PlacedAtMost { .. } => true,
             };
             if !holds {
                 return Err(CommitError::Stale);
@@ -118,6 +118,12 @@ impl State {
                 Guard::AtMost { metric, limit } => (metric, limit, self.existing(changes.org, metric)),
                 Guard::SeriesAtMost { limit, now } => {
                     (Metric::RecurringEvents, limit, self.series_after(changes.org, now))
+                }
+                Guard::PlacedAtMost { agent, limit, now } => {
+                    if self.placed_holds(changes.org, agent, now) > limit {
+                        return Err(CommitError::Stale);
+                    }
+                    continue;
                 }
                 Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => {
                     continue;
@@ -363,6 +369,9 @@ impl State {
                 self.moved.remove(&(event.org, event.calendar, event.id));
                 self.move_timer(event, *from);
                 self.keep_timer(event);
+            }
+            Change::PlaceHolds { org, set, agent } => {
+                self.placed.insert((*org, *set), *agent);
             }
             Change::AdvanceTimer(advance) => self.advance(advance)?,
             // The reservation is written later, when the revision of its calendar has been raised.

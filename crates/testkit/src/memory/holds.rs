@@ -7,7 +7,7 @@ use kalends_calendars::{
     Calendar, Event, EventStatus, HoldSet,
     ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent, StatusAt},
 };
-use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, Listed, OrgId, Page, StoreError};
 use kalends_time::{Span, Timestamp};
 
 use super::{
@@ -57,6 +57,16 @@ impl Holds for MemoryStore {
         Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
     }
 
+    async fn placer_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Option<AgentId>, StoreError> {
+        let state = self.state();
+        let is_there = state.events.values().any(|event| event.org == org && event.hold_set == Some(set));
+        Ok(state.placed.get(&(org, set)).copied().filter(|_| is_there))
+    }
+
+    async fn count_placed_holds(&self, org: OrgId, agent: AgentId, now: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.state().placed_holds(org, agent, now))
+    }
+
     async fn list_hold_sets(
         &self,
         org: OrgId,
@@ -70,8 +80,9 @@ impl Holds for MemoryStore {
                 sets.entry(set).or_default().push((event, on));
             }
         }
-        sets.retain(|_, found| {
-            let owned = |agent| found.iter().all(|(_, on)| on.agent == Some(agent));
+        sets.retain(|set, found| {
+            let placed = |agent| filter.or_placed && state.placed.get(&(org, *set)) == Some(&agent);
+            let owned = |agent| placed(agent) || found.iter().all(|(_, on)| on.agent == Some(agent));
             filter.agent.is_none_or(owned)
                 && filter.status.is_none_or(|at| found.iter().any(|(event, _)| has_status(event, at)))
         });

@@ -22,7 +22,7 @@ use kalends_feeds::{
 };
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
-    EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
+    EventId, ExternalCalendarId, GrantId, HoldSetId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
     PAGE_BYTES_MAX, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint};
@@ -67,6 +67,8 @@ pub(super) struct State {
     pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
     /// The revision of its calendar at which each event was last written.
     pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
+    /// The agents whose keys placed hold sets on calendars of others.
+    pub(super) placed: BTreeMap<(OrgId, HoldSetId), AgentId>,
     /// The events that moved from a calendar to another one.
     pub(super) moved: BTreeMap<(OrgId, CalendarId, EventId), MovedRow>,
     /// The revision at which the rules of each calendar were last written or removed.
@@ -199,6 +201,17 @@ impl State {
             .values()
             .filter(move |event| event.org == org && event.deleted_at.is_none())
             .filter_map(|event| Some((event, self.calendar(event.org, event.calendar)?)))
+    }
+
+    /// How many visible holds that the agent's keys placed on calendars of others are live at `now`.
+    pub(super) fn placed_holds(&self, org: OrgId, agent: AgentId, now: Timestamp) -> u64 {
+        let placed = self.visible_events(org).filter(|(event, on)| {
+            let set = event.hold_set.map(|set| (org, set));
+            on.agent != Some(agent)
+                && set.and_then(|set| self.placed.get(&set)) == Some(&agent)
+                && event.live_hold(now).is_ok()
+        });
+        placed.count().try_into().unwrap_or(u64::MAX)
     }
 }
 
