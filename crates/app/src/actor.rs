@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{
-    Credential, Principal, SignedIn,
+    Credential, Principal, Scope, SignedIn,
     reach::{self, Passage, Subject},
 };
 use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
@@ -118,6 +118,48 @@ impl Actor {
     /// [`Refusal::OutOfReach`] for another agent's key.
     pub fn for_agent(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
         Ok(self.passage.covers(Subject::Of(agent))?)
+    }
+
+    /// Allows access to when `agent` is busy; `None` is shared by the organization.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for another agent's key without the scope.
+    pub fn for_busy_times(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
+        Ok(self.passage.covers(Subject::BusyTimes(agent))?)
+    }
+
+    /// Allows access to the name of `agent`; `None` for something that the organization shares.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for another agent's key without the scope.
+    pub fn for_name(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
+        Ok(self.passage.covers(Subject::Name(agent))?)
+    }
+
+    /// Allows a hold of a set on a calendar of `agent`; `None` is shared by the organization.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for another agent's key without the scope.
+    pub fn for_new_hold(&self, agent: Option<AgentId>) -> Result<(), Refusal> {
+        Ok(self.passage.covers(Subject::NewHold(agent))?)
+    }
+
+    /// Allows access to a hold set on calendars of others that the key of `placer` placed.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for the key of another agent, and for one without the scope.
+    pub fn for_placed_by(&self, placer: Option<AgentId>) -> Result<(), Refusal> {
+        Ok(self.passage.covers(Subject::PlacedBy(placer))?)
+    }
+
+    /// The agent of the key, if the scope opens something of others in this operation.
+    pub fn widened_by(&self, scope: Scope) -> Option<AgentId> {
+        self.passage.widened_by(scope)
+    }
+
+    /// Whether what belongs to `agent` is shown without what a scope hides; `None` is shared by the organization.
+    pub fn sees_all_of(&self, agent: Option<AgentId>) -> bool {
+        self.passage.covers(Subject::Of(agent)).is_ok()
     }
 
     /// Allows access to a proposal, including one that is about to be created.

@@ -211,14 +211,14 @@ operations! {
     CREATE_KEY_FROM_CONSOLE = "createScopedKeyFromConsole" "POST" "/v1/auth/keys/scoped" 201 ConsoleKeys KeyCreate;
 
     CREATE_AGENT = "createAgent" "POST" "/v1/agents" 201 Agents AgentCreate;
-    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 Agents;
+    LIST_AGENTS = "listAgents" "GET" "/v1/agents" 200 AgentDirectory;
     GET_AGENT = "getAgent" "GET" "/v1/agents/{id}" 200 AgentRecord;
     UPDATE_AGENT = "updateAgent" "PATCH" "/v1/agents/{id}" 200 Agents AgentUpdate;
     DELETE_AGENT = "deleteAgent" "DELETE" "/v1/agents/{id}" 204 Agents AgentDelete;
 
     CREATE_CALENDAR = "createCalendar" "POST" "/v1/calendars" 201 Agents CalendarCreate;
     CREATE_AGENT_CALENDAR = "createAgentCalendar" "POST" "/v1/agents/{agent_id}/calendars" 201 AgentData CalendarCreate;
-    LIST_CALENDARS = "listCalendars" "GET" "/v1/calendars" 200 AgentLists;
+    LIST_CALENDARS = "listCalendars" "GET" "/v1/calendars" 200 CalendarDirectory;
     LIST_AGENT_CALENDARS = "listAgentCalendars" "GET" "/v1/agents/{agent_id}/calendars" 200 AgentData;
     GET_CALENDAR = "getCalendar" "GET" "/v1/calendars/{id}" 200 AgentData;
     UPDATE_CALENDAR = "updateCalendar" "PATCH" "/v1/calendars/{id}" 200 AgentData CalendarUpdate;
@@ -244,11 +244,11 @@ operations! {
 
     CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 AgentData HoldConfirm;
     RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 AgentData HoldRelease;
-    CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 AgentData HoldSetCreate;
-    LIST_HOLD_SETS = "listHoldSets" "GET" "/v1/hold-sets" 200 AgentLists;
-    GET_HOLD_SET = "getHoldSet" "GET" "/v1/hold-sets/{id}" 200 AgentData;
-    CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 AgentData HoldConfirm;
-    RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 AgentData HoldRelease;
+    CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 HoldSets HoldSetCreate;
+    LIST_HOLD_SETS = "listHoldSets" "GET" "/v1/hold-sets" 200 HoldSets;
+    GET_HOLD_SET = "getHoldSet" "GET" "/v1/hold-sets/{id}" 200 HoldSets;
+    CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 HoldSets HoldConfirm;
+    RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 HoldSets HoldRelease;
 
     CREATE_KEY = "createScopedKey" "POST" "/v1/keys" 201 KeyCreation KeyCreate;
     LIST_KEYS = "listScopedKeys" "GET" "/v1/keys" 200 Keys;
@@ -323,12 +323,12 @@ operations! {
 
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 
-    AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 AgentData;
-    CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 AgentData;
+    AGENT_AVAILABILITY = "getAgentAvailability" "GET" "/v1/agents/{id}/availability" 200 Availability;
+    CALENDAR_AVAILABILITY = "getCalendarAvailability" "GET" "/v1/calendars/{id}/availability" 200 Availability;
     GET_RULES = "getAvailabilityRules" "GET" "/v1/calendars/{id}/availability-rules" 200 AgentData;
     PUT_RULES = "putAvailabilityRules" "PUT" "/v1/calendars/{id}/availability-rules" 200 AgentData AvailabilityRulesUpdate;
     DELETE_RULES = "deleteAvailabilityRules" "DELETE" "/v1/calendars/{id}/availability-rules" 204 AgentData AvailabilityRulesDelete;
-    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 Agents;
+    AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 JointAvailability;
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 

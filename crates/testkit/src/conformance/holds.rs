@@ -2,7 +2,7 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
-    Agent, AgentStatus, Calendar, Event, EventStatus, Hold, HoldScope, HoldSet,
+    Agent, AgentStatus, Calendar, Change, Event, EventStatus, Hold, HoldScope, HoldSet,
     ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, LiveHold, StatusAt},
 };
 use kalends_kernel::{HoldSetId, Listed, MetadataFilter, PAGE_BYTES_MAX, Page, Version};
@@ -229,6 +229,69 @@ pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     assert_eq!(found().await.len(), 1);
     let elsewhere = scene.other_organization().await;
     assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
+}
+
+/// The agent whose key placed a hold set on calendars of others is known. Its sets are listed besides its own if asked
+/// for, and a guard counts the holds that are live there.
+pub async fn placed_hold_sets_are_found_and_counted(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (agent, other) = (scene.agent().await, scene.agent().await);
+    let (own, theirs) = (scene.calendar(&agent).await, scene.calendar(&other).await);
+    let shared = scene.shared_calendar().await;
+    let place = async |by: &Agent, calendars: &[&Calendar], limit| {
+        let (set, now) = (HoldSetId::new(scene.make.tick(), &scene.make.entropy), scene.make.tick());
+        let mut changes = scene.changes().guard(Guard::PlacedAtMost { agent: by.id, limit, now });
+        let mut events = Vec::new();
+        for calendar in calendars {
+            let hold = Event { hold_set: Some(set), ..scene.make.hold(calendar, hours(1, 2), MINUTE) };
+            changes = changes.create(&hold);
+            events.push(hold);
+        }
+        changes.calendars.push(Change::PlaceHolds { org: scene.org, set, agent: by.id });
+        scene.try_commit(changes).await.map(|()| HoldSet { id: set, events })
+    };
+    let first = place(&agent, &[&own, &theirs], 1).await.unwrap();
+    // Two are live, one of them on the agent's own calendar.
+    assert_refused!(place(&agent, &[&shared], 1).await, CommitError::Stale);
+    let second = place(&agent, &[&shared], 2).await.unwrap();
+    let third = place(&other, &[&shared], 1).await.unwrap();
+    let now = scene.make.tick();
+    let counted = async |agent: &Agent, at| scene.store.count_placed_holds(scene.org, agent.id, at).await.unwrap();
+    assert_eq!((counted(&agent, now).await, counted(&other, now).await), (2, 1));
+    // A hold ends when it expires, even if that is not written yet.
+    let over = second.events.iter().chain(&first.events).map(expiry).max().unwrap();
+    assert_eq!(counted(&agent, over).await, 0);
+
+    let placer = async |set: &HoldSet| scene.store.placer_of_hold_set(scene.org, set.id).await.unwrap();
+    assert_eq!(placer(&first).await, Some(agent.id));
+    assert_eq!(placer(&third).await, Some(other.id));
+    let elsewhere = scene.other_organization().await;
+    assert_eq!(elsewhere.store.placer_of_hold_set(elsewhere.org, first.id).await.unwrap(), None);
+    assert_eq!(elsewhere.store.count_placed_holds(elsewhere.org, agent.id, now).await.unwrap(), 0);
+    let plain = HoldSetId::new(scene.make.tick(), &scene.make.entropy);
+    scene.stored(Event { hold_set: Some(plain), ..scene.make.hold(&shared, hours(1, 2), MINUTE) }).await;
+    assert_eq!(scene.store.placer_of_hold_set(scene.org, plain).await.unwrap(), None);
+
+    let listed = async |agent: &Agent, or_placed| {
+        let filter = HoldSetFilter { agent: Some(agent.id), or_placed, status: None };
+        let found = scene.store.list_hold_sets(scene.org, filter, LARGEST_PAGE).await.unwrap();
+        assert_eq!(found.total, found.data.len() as u64);
+        let past = Page { limit: 1, offset: 9 };
+        assert_eq!(scene.store.list_hold_sets(scene.org, filter, past).await.unwrap().total, found.total);
+        found.data.into_iter().map(|set| set.id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&agent, true).await, [first.id, second.id]);
+    assert_eq!(listed(&agent, false).await, []);
+    assert_eq!(listed(&other, true).await, [third.id]);
+
+    // A confirmed hold is not counted, and its set is still the agent's.
+    let confirmed = second.events[0].confirmed(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&confirmed, second.events[0].version)).await;
+    assert_eq!(counted(&agent, now).await, 1);
+    assert_eq!(placer(&second).await, Some(agent.id));
+    // Neither is one on a calendar that is gone.
+    scene.delete(&theirs).await;
+    assert_eq!(counted(&agent, now).await, 0);
 }
 
 /// Hold sets are listed by creation, each with all of its visible events: those whose events are all on calendars of
