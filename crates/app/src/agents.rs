@@ -1,9 +1,11 @@
 //! Agents: create, read, change, decommission.
 
+use kalends_accounts::Scope;
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Change, NewAgent, ports::AgentFilter};
-use kalends_kernel::{AgentId, Listed, Page};
+use kalends_kernel::{AgentId, FieldError, Listed, Page, Version};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
+use kalends_wire::ShownAgent;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
@@ -38,16 +40,53 @@ impl App {
         Ok(self.parts.store.list_agents(actor.org(), filter, page).await?)
     }
 
+    /// [`Self::list_agents`] for any key. An agent's key sees the names of the others.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] for a filter by what such a key does not see.
+    pub async fn agent_directory(
+        &self,
+        actor: &Actor,
+        filter: AgentFilter,
+        page: Page,
+    ) -> Result<Listed<ShownAgent>, Refusal> {
+        if actor.widened_by(Scope::DirectoryOrg).is_some() && filter.kind.is_some() {
+            let message = "must be left out: an agent's key does not see the type of other agents";
+            return Err(FieldError::new("type", message).into());
+        }
+        let listed = self.parts.store.list_agents(actor.org(), filter, page).await?;
+        Ok(listed.map(|agent| {
+            let all = actor.sees_all_of(Some(agent.id));
+            ShownAgent::new(agent, all)
+        }))
+    }
+
+    /// One agent as the caller sees it, with its version if the caller sees all of it. Decommissioned agents are included.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`].
+    pub async fn shown_agent(&self, actor: &Actor, id: &str) -> Result<(ShownAgent, Option<Version>), Refusal> {
+        let agent = self.any_agent(actor, id).await?;
+        actor.for_name(Some(agent.id))?;
+        let (all, version) = (actor.sees_all_of(Some(agent.id)), agent.version);
+        Ok((ShownAgent::new(agent, all), all.then_some(version)))
+    }
+
     /// One agent. Decommissioned agents are included.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
     pub async fn agent(&self, actor: &Actor, id: &str) -> Result<Agent, Refusal> {
-        let missing = || Refusal::missing(Missing::Agent, id);
-        let agent_id: AgentId = id.parse().map_err(|_| missing())?;
-        let agent = self.parts.store.find_agent(actor.org(), agent_id).await?.ok_or_else(missing)?;
+        let agent = self.any_agent(actor, id).await?;
         actor.for_agent(Some(agent.id))?;
         Ok(agent)
+    }
+
+    /// One agent of the organization, whether or not the actor may access it.
+    pub(crate) async fn any_agent(&self, actor: &Actor, id: &str) -> Result<Agent, Refusal> {
+        let missing = || Refusal::missing(Missing::Agent, id);
+        let agent_id: AgentId = id.parse().map_err(|_| missing())?;
+        self.parts.store.find_agent(actor.org(), agent_id).await?.ok_or_else(missing)
     }
 
     /// Changes an agent.

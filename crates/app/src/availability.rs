@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kalends_accounts::Scope;
 use kalends_availability::{BusySet, CachedBusy};
+use kalends_bridge::AvailabilityState;
 use kalends_calendars::BUFFER_MAX_MINUTES;
 use kalends_calendars::{
     Event, HeldTime, Reservation,
@@ -32,8 +34,9 @@ impl App {
         let (sources, without) = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
         // Checked after the lookup: a missing agent, or one of another organization, is not found rather than out of
         // reach.
-        actor.for_agent(Some(agent))?;
-        self.answered(actor.org(), Whose::Agents(vec![agent]), (sources, &without), slots).await
+        actor.for_busy_times(Some(agent))?;
+        let asks = Asks::of(actor, [Some(agent)]);
+        self.answered(asks, Whose::Agents(vec![agent]), (sources, &without), slots).await
     }
 
     /// The slots in which one calendar is free, as JSON.
@@ -41,8 +44,10 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Invalid`] for too many slots.
     pub async fn calendar_availability(&self, actor: &Actor, id: &str, slots: SlotsRequest) -> Result<Bytes, Refusal> {
-        let source = self.source_in_reach(actor, id).await?;
-        self.answered(actor.org(), Whose::Calendar(source.calendar), (vec![source], &[]), slots).await
+        let source = self.any_source(actor, id).await?;
+        actor.for_busy_times(source.agent)?;
+        let asks = Asks::of(actor, [source.agent]);
+        self.answered(asks, Whose::Calendar(source.calendar), (vec![source], &[]), slots).await
     }
 
     /// The slots in which several agents are all free, as JSON.
@@ -52,28 +57,31 @@ impl App {
     /// [`Refusal::Invalid`] for a range beyond the plan's, for a calendar that belongs to none of the agents, and for
     /// too many slots.
     pub async fn availability(&self, actor: &Actor, across: Across) -> Result<Bytes, Refusal> {
-        actor.for_organization()?;
         actor.needs(Feature::CrossAgentAvailability)?;
         within_plan(actor, &across)?;
         let agents = across.agents.iter().map(|id| Self::agent_id(id)).collect::<Result<Vec<_>, _>>()?;
         let (mut sources, without) = self.sources_of(actor.org(), &agents).await?;
+        agents.iter().try_for_each(|agent| actor.for_busy_times(Some(*agent)))?;
+        let asks = Asks::of(actor, agents.iter().map(|agent| Some(*agent)));
         if let Some(calendars) = &across.calendars {
             self.narrow(actor.org(), &mut sources, calendars).await?;
         }
-        self.answered(actor.org(), Whose::Agents(agents), (sources, &without), across.slots).await
+        self.answered(asks, Whose::Agents(agents), (sources, &without), across.slots).await
     }
 
     /// The cached answer if no calendar has changed, else a new one. `without` lists the agents that have no visible
     /// calendar.
     async fn answered(
         &self,
-        org: OrgId,
+        Asks { org, about_others }: Asks,
         whose: Whose,
         (sources, without): (Vec<BusySource>, &[LivingAgent]),
         slots: SlotsRequest,
     ) -> Result<Bytes, Refusal> {
+        // Whether a time is offered must not depend on what an agent's key may not know: that a human calendar counts.
+        let slots = SlotsRequest { allow_stale: slots.allow_stale && about_others.is_none(), ..slots };
         let humans = self.humans_of_agents(org, &sources, without).await?;
-        let question = AvailabilityQuestion { whose, sources, humans, slots };
+        let question = AvailabilityQuestion { whose, sources, humans, slots, about_others };
         let now = self.now();
         if let Some(known) = self.answers.get(&question, now) {
             return Ok(known);
@@ -114,7 +122,9 @@ impl App {
                 (Of::Agents(agents), None, slots.include_busy.then(busy_per_agent))
             }
         };
-        let (state, warnings) = (known.state, known.warnings.as_slice());
+        // An answer about others does not say whether human calendars count for them.
+        let state = if about_others.is_some() { AvailabilityState::Complete } else { known.state };
+        let warnings: &[_] = if about_others.is_some() { &[] } else { known.warnings.as_slice() };
         let (query, per_agent, as_of) = (slots.query, per_agent.as_deref(), &question.as_of());
         let found = Found { of, query, taken, busy, per_agent, state, warnings, as_of };
         let answer = Bytes::from(render(&found).map_err(FieldError::from)?);
@@ -150,11 +160,16 @@ impl App {
 
     /// A visible calendar that the actor may access, as a source.
     pub(crate) async fn source_in_reach(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
-        let missing = || Refusal::missing(Missing::Calendar, id);
-        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
-        let source = self.parts.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        let source = self.any_source(actor, id).await?;
         actor.for_agent(source.agent)?;
         Ok(source)
+    }
+
+    /// A visible calendar of the organization as a source, whether or not the actor may access it.
+    async fn any_source(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar: CalendarId = id.parse().map_err(|_| missing())?;
+        self.parts.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)
     }
 
     /// The visible calendars of the agents, and the agents that have none. Each agent must exist and live.
@@ -378,6 +393,23 @@ impl App {
         });
         let busy = CachedBusy { covers, valid_until, busy: BusySet::from_runs(read.spans) };
         KnownTime::new(busy, read.rules)
+    }
+}
+
+/// Who asks for availability.
+#[derive(Clone, Copy)]
+struct Asks {
+    org: OrgId,
+    /// The agent of the key, if it asks about others.
+    about_others: Option<AgentId>,
+}
+
+impl Asks {
+    /// The actor, who asks about what these agents own; `None` is shared by the organization.
+    fn of(actor: &Actor, owners: impl IntoIterator<Item = Option<AgentId>>) -> Self {
+        let only_own = owners.into_iter().all(|owner| actor.sees_all_of(owner));
+        let about_others = actor.widened_by(Scope::FreebusyOrg).filter(|_| !only_own);
+        Self { org: actor.org(), about_others }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Calendars: create, read, change, delete, and get the context.
 
+use kalends_accounts::Scope;
 use kalends_calendars::{
     Calendar, CalendarPatch, Change, Context, FeedToken, NewCalendar,
     ports::{CalendarFilter, EventFilter, EventScope},
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, Page};
 use kalends_plans::Metric;
+use kalends_wire::ShownCalendar;
 
 use crate::{
     Actor, Answered, App, ChangeSet, Guard, IfMatch, Missing, Refusal,
@@ -60,6 +62,30 @@ impl App {
         Ok(self.parts.store.list_calendars(actor.org(), filter, page).await?)
     }
 
+    /// [`Self::list_calendars`] as the caller sees them: with the scope for it, an agent's key also sees the names of the
+    /// calendars that the organization shares.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn calendar_directory(
+        &self,
+        actor: &Actor,
+        filter: CalendarFilter,
+        page: Page,
+    ) -> Result<Listed<ShownCalendar>, Refusal> {
+        let listed = match actor.widened_by(Scope::DirectoryOrg) {
+            Some(own) => {
+                self.parts.store.list_calendars(actor.org(), CalendarFilter::OfAgentAndShared(own), page).await?
+            }
+            None => self.list_calendars(actor, filter, page).await?,
+        };
+        let base_url = &self.parts.settings.base_url;
+        Ok(listed.map(|calendar| {
+            let all = actor.sees_all_of(calendar.agent);
+            ShownCalendar::new(calendar, base_url, all)
+        }))
+    }
+
     /// An agent's calendars, the oldest first.
     ///
     /// # Errors
@@ -79,11 +105,16 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
     pub async fn calendar(&self, actor: &Actor, id: &str) -> Result<Calendar, Refusal> {
-        let missing = || Refusal::missing(Missing::Calendar, id);
-        let calendar_id: CalendarId = id.parse().map_err(|_| missing())?;
-        let calendar = self.parts.store.find_calendar(actor.org(), calendar_id).await?.ok_or_else(missing)?;
+        let calendar = self.any_calendar(actor, id).await?;
         actor.for_agent(calendar.agent)?;
         Ok(calendar)
+    }
+
+    /// One visible calendar of the organization, whether or not the actor may access it.
+    pub(crate) async fn any_calendar(&self, actor: &Actor, id: &str) -> Result<Calendar, Refusal> {
+        let missing = || Refusal::missing(Missing::Calendar, id);
+        let calendar_id: CalendarId = id.parse().map_err(|_| missing())?;
+        self.parts.store.find_calendar(actor.org(), calendar_id).await?.ok_or_else(missing)
     }
 
     /// Changes a calendar.

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use kalends_accounts::Scope;
 use kalends_availability::BusySet;
 use kalends_calendars::{
     AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
-    ExternalSync, Hold, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
+    ExternalSync, Hold, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken, confirm_all,
+    place,
     ports::{BusySource, HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
 use kalends_calendars::{Block, BlockKind};
-use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page};
+use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_time::{Span, Timestamp};
@@ -151,10 +153,14 @@ impl App {
                 self.calendar_busy(org, calendar, wanted.span, None).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
+            let shown = actor.sees_all_of(source.agent);
             holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
             match place(wanted.span, wanted.priority, &blocks, &holds, now) {
                 Ok(ended) => ended.into_iter().for_each(|ended| self.end_hold(ended, now, changes)),
-                Err(Taken(blocks)) => conflicts.extend(blocks.into_iter().map(|block| (calendar, block))),
+                Err(Taken(blocks)) => {
+                    let blocks = if shown { blocks } else { busy_only(&blocks) };
+                    conflicts.extend(blocks.into_iter().map(|block| (calendar, block)));
+                }
             }
         }
         if conflicts.is_empty() {
@@ -317,7 +323,8 @@ impl App {
     /// Places one hold on each of several calendars, or none.
     ///
     /// # Errors
-    /// As for [`Self::create_event`] with a hold; [`Refusal::SlotTaken`] names every calendar that is taken.
+    /// As for [`Self::create_event`] with a hold; [`Refusal::SlotTaken`] names every calendar that is taken;
+    /// [`Refusal::PlacedHolds`] for an agent's key with too many holds on calendars of others.
     pub async fn create_hold_set(
         &self,
         actor: &Actor,
@@ -325,18 +332,19 @@ impl App {
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
         new.hold.longest = actor.longest_hold();
-        let calendars = self.calendars_of_set(actor, &new.calendars).await?;
+        let calendars = self.calendars_of_set(actor, &new).await?;
         let if_as_of = new.if_as_of.as_ref();
-        let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
-        if let Some(as_of) = if_as_of {
-            check_covers(as_of, &ids)?;
-        }
-        let turn = self.holding.lock(ids.iter().copied()).await;
+        let turn = self.holding.lock(calendars.iter().map(|calendar| calendar.id)).await;
         let placed = retry_stale(|| async {
-            let calendars = self.calendars_of_set(actor, &new.calendars).await?;
+            let calendars = self.calendars_of_set(actor, &new).await?;
+            let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
             let now = self.now();
             let set = HoldSetId::new(now, self.entropy());
             let mut changes = ChangeSet::new(actor.org());
+            self.place_on_others(actor, &calendars, &new, set, now, &mut changes).await?;
+            if let Some(as_of) = if_as_of {
+                check_covers(as_of, &ids)?;
+            }
             let mut events = Vec::with_capacity(calendars.len());
             for calendar in &calendars {
                 let id = EventId::new(now, self.entropy());
@@ -349,8 +357,9 @@ impl App {
             limit(actor, &mut changes, Metric::Events, events.len() as u64, now);
             changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
-            let answer =
-                self.announce_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
+            let hidden = hidden(actor, calendars.iter().map(|calendar| (calendar.id, calendar.agent)));
+            let about = |_: &Event| Some(EventType::EventHoldCreated);
+            let answer = self.announce_set(actor, set, events, &hidden, about, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await;
@@ -364,13 +373,15 @@ impl App {
     /// [`Refusal::NotFound`] if none is left; [`Refusal::OutOfReach`] if the actor may not access one of them.
     pub async fn hold_set(&self, actor: &Actor, id: &str) -> Result<kalends_wire::HoldSet, Refusal> {
         let (id, found) = self.owned_hold_set(actor, id).await?;
+        let hidden = hidden(actor, found.iter().map(|owned| (owned.event.calendar, owned.agent)));
         let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
         let zones = self.local_zones(actor, &events).await?;
-        Ok(shown(HoldSet { id, events }, &zones, self.now()))
+        Ok(shown(HoldSet { id, events }, &zones, |calendar| hidden.contains(&calendar), self.now()))
     }
 
     /// The hold sets that still have an event, by creation. An agent's key sees the sets whose events are all on
-    /// calendars of its agent. An expired hold counts as cancelled.
+    /// calendars of its agent, and with the scope for it those that the agent's keys placed. An expired hold counts as
+    /// cancelled.
     ///
     /// # Errors
     /// Only a failure of the service.
@@ -381,13 +392,22 @@ impl App {
         page: Page,
     ) -> Result<Listed<kalends_wire::HoldSet>, Refusal> {
         let now = self.now();
-        let filter =
-            HoldSetFilter { agent: actor.narrowed_to(), status: status.map(|status| StatusAt { status, now }) };
+        let widened = actor.widened_by(Scope::HoldsOrg);
+        let status = status.map(|status| StatusAt { status, now });
+        let filter = HoldSetFilter { agent: actor.narrowed_to(), or_placed: widened.is_some(), status };
         let found = self.parts.store.list_hold_sets(actor.org(), filter, page).await?;
-        Ok(found.map(|set| shown(set, &LocalZones::default(), now)))
+        let own: BTreeSet<CalendarId> = match widened {
+            Some(agent) => {
+                let sources = self.parts.store.sources_of_agents(actor.org(), &[agent]).await?;
+                sources.iter().map(|source| source.calendar).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        let is_hidden = |calendar| widened.is_some() && !own.contains(&calendar);
+        Ok(found.map(|set| shown(set, &LocalZones::default(), is_hidden, now)))
     }
 
-    /// The events of a hold set. The actor must have access to all of them.
+    /// The events of a hold set. The actor must have access to all of them, or have placed them.
     async fn owned_hold_set(&self, actor: &Actor, id: &str) -> Result<(HoldSetId, Vec<OwnedEvent>), Refusal> {
         let missing = || Refusal::missing(Missing::HoldSet, id);
         let set: HoldSetId = id.parse().map_err(|_| missing())?;
@@ -395,7 +415,13 @@ impl App {
         if found.is_empty() {
             return Err(missing());
         }
-        found.iter().try_for_each(|owned| actor.for_agent(owned.agent))?;
+        if !found.iter().all(|owned| actor.sees_all_of(owned.agent)) {
+            let placer = match actor.widened_by(Scope::HoldsOrg) {
+                Some(_) => self.parts.store.placer_of_hold_set(actor.org(), set).await?,
+                None => None,
+            };
+            actor.for_placed_by(placer)?;
+        }
         Ok((set, found))
     }
 
@@ -426,6 +452,7 @@ impl App {
         retry_stale(|| async {
             let (set, found) = self.owned_hold_set(actor, id).await?;
             let agent = only(found.iter().map(|owned| owned.agent));
+            let hidden = hidden(actor, found.iter().map(|owned| (owned.event.calendar, owned.agent)));
             let seen: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
             let now = self.now();
             let events = decide(&seen, now)?;
@@ -438,18 +465,20 @@ impl App {
                 }
             }
             let type_of = |event: &Event| changed.contains(&event.id).then_some(event_type);
-            let answer = self.announce_set(actor, set, events, type_of, now, &mut changes).await?;
+            let answer = self.announce_set(actor, set, events, &hidden, type_of, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
     }
 
-    /// Adds a webhook message for each event for which `type_of` returns a type, and returns all events.
+    /// Adds a webhook message for each event for which `type_of` returns a type, and returns all events. Of those on
+    /// `hidden` calendars, the answer shows what the actor wrote.
     async fn announce_set(
         &self,
         actor: &Actor,
         set: HoldSetId,
         events: Vec<Event>,
+        hidden: &BTreeSet<CalendarId>,
         type_of: impl Fn(&Event) -> Option<EventType>,
         now: Timestamp,
         changes: &mut ChangeSet,
@@ -458,22 +487,95 @@ impl App {
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
             let (event_type, version) = (type_of(&event), event.version);
+            let seen = hidden.contains(&event.calendar).then(|| event.clone().as_its_placer_sees());
             let resource = kalends_wire::Event::from(event.at(now));
             let message = |event_type| self.message(actor.org(), event_type, &resource, version, now);
             changes.messages.extend(event_type.map(message));
-            holds.push(zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured)));
+            let resource = match seen {
+                // The zone of the calendar is not shown either.
+                Some(seen) => kalends_wire::Event::from(seen.at(now)),
+                None => zones.with_local(resource),
+            };
+            holds.push(resource.with_external_sync(ExternalSync::NotConfigured));
         }
         Ok(Answered::shows(&actor.request, kalends_wire::HoldSet { id: set, holds }, None))
     }
 
-    /// The calendars of a hold set. All must be visible, and the actor must have access.
-    async fn calendars_of_set(&self, actor: &Actor, ids: &[String]) -> Result<Vec<Calendar>, Refusal> {
-        let mut calendars = Vec::with_capacity(ids.len());
-        for id in ids {
-            calendars.push(self.calendar(actor, id).await?);
+    /// The calendars of a hold set. All must be visible, and the actor must be allowed to place holds on them.
+    async fn calendars_of_set(&self, actor: &Actor, new: &NewHoldSet) -> Result<Vec<Calendar>, Refusal> {
+        let mut calendars = Vec::with_capacity(new.calendars.len() + new.agents.len());
+        for id in &new.calendars {
+            let calendar = self.any_calendar(actor, id).await?;
+            actor.for_new_hold(calendar.agent)?;
+            calendars.push(calendar);
+        }
+        for (index, id) in new.agents.iter().enumerate() {
+            let agent = self.any_agent(actor, id).await?;
+            actor.for_new_hold(Some(agent.id))?;
+            let agent = agent.living()?.id;
+            let wrong = |why: &str| FieldError::new(format!("agent_ids[{index}]"), why);
+            // The same rule as for the event of a participant of a proposal.
+            let only = match self.first_calendars(actor.org(), agent).await?[..] {
+                [only] => self.parts.store.find_calendar(actor.org(), only).await?,
+                [] => None,
+                _ => {
+                    let why = "has several calendars; send the id of one of them in calendar_ids instead";
+                    return Err(wrong(why).into());
+                }
+            };
+            let calendar = only.ok_or_else(|| wrong("has no calendar; leave it out, or create a calendar for it"))?;
+            if calendars.iter().any(|other: &Calendar| other.id == calendar.id) {
+                return Err(wrong("has its calendar among calendar_ids; name it once").into());
+            }
+            calendars.push(calendar);
         }
         Ok(calendars)
     }
+
+    /// Checks what a scope allows on calendars of others, if the set has any. Adds to `changes` who placed it, and a
+    /// guard against more such holds than are allowed.
+    async fn place_on_others(
+        &self,
+        actor: &Actor,
+        calendars: &[Calendar],
+        new: &NewHoldSet,
+        set: HoldSetId,
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Refusal> {
+        let others = calendars.iter().filter(|calendar| !actor.sees_all_of(calendar.agent)).count();
+        let (1.., Some(agent)) = (others, actor.widened_by(Scope::HoldsOrg)) else { return Ok(()) };
+        if new.hold.hold.priority > 0 {
+            let message = "must be 0, or left out, for a hold on a calendar of others";
+            return Err(FieldError::new("hold_priority", message).into());
+        }
+        if new.hold.if_as_of.is_some() {
+            let message = "must be left out for a hold on a calendar of others, whose state this key does not see";
+            return Err(FieldError::new("if_as_of", message).into());
+        }
+        let alive = self.parts.store.count_placed_holds(actor.org(), agent, now).await?;
+        let others = u64::try_from(others).unwrap_or(u64::MAX);
+        if alive.saturating_add(others) > PLACED_HOLDS_MAX {
+            return Err(Refusal::PlacedHolds { alive });
+        }
+        changes.guards.push(Guard::PlacedAtMost { agent, limit: PLACED_HOLDS_MAX, now });
+        changes.calendars.push(Change::PlaceHolds { org: actor.org(), set, agent });
+        Ok(())
+    }
+}
+
+/// When a calendar is busy, without what makes it so.
+fn busy_only(blocks: &[Block]) -> Vec<Block> {
+    let busy = BusySet::from_unsorted(blocks.iter().map(|block| block.span).collect());
+    busy.spans().iter().map(|span| Block { kind: BlockKind::Event, span: *span }).collect()
+}
+
+/// The calendars of which the actor does not see everything.
+fn hidden(
+    actor: &Actor,
+    calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>,
+) -> BTreeSet<CalendarId> {
+    calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
 }
 
 /// The time that an event takes in `window`, as blocks.
@@ -500,9 +602,21 @@ fn check_covers(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError
     }
 }
 
-/// The set as it is at `now`.
-fn shown(set: HoldSet, zones: &LocalZones, now: Timestamp) -> kalends_wire::HoldSet {
-    let shown = |event: Event| zones.to_wire(event.at(now)).with_external_sync(ExternalSync::NotConfigured);
+/// The set as it is at `now`. Of the events on hidden calendars, it shows what the agent of the key wrote.
+fn shown(
+    set: HoldSet,
+    zones: &LocalZones,
+    is_hidden: impl Fn(CalendarId) -> bool,
+    now: Timestamp,
+) -> kalends_wire::HoldSet {
+    let shown = |event: Event| {
+        let event = if is_hidden(event.calendar) {
+            event.as_its_placer_sees().at(now).into()
+        } else {
+            zones.to_wire(event.at(now))
+        };
+        event.with_external_sync(ExternalSync::NotConfigured)
+    };
     kalends_wire::HoldSet { id: set.id, holds: set.events.into_iter().map(shown).collect() }
 }
 

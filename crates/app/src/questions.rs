@@ -1,6 +1,6 @@
 //! The queries whose answers are cached, each with everything except the clock that its answer depends on.
 
-use kalends_calendars::{AsOf, HumanAsOf, ports::BusySource};
+use kalends_calendars::{AsOf, HumanAsOf, HumanFor, ports::BusySource};
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, Version};
 use kalends_time::Span;
 use kalends_wire::SlotsRequest;
@@ -16,6 +16,9 @@ pub(crate) struct AvailabilityQuestion {
     /// The human calendars that count for them, or for agents without a calendar, each as of its last read.
     pub(crate) humans: Vec<HumanSeen>,
     pub(crate) slots: SlotsRequest,
+    /// The agent whose key asks about others. The answer then says nothing of human calendars, and its state covers only
+    /// what that agent owns.
+    pub(crate) about_others: Option<AgentId>,
 }
 
 impl Question for AvailabilityQuestion {
@@ -29,9 +32,16 @@ impl AvailabilityQuestion {
     /// newer, but never older.
     pub(crate) fn as_of(&self) -> AsOf {
         let human = |seen: &HumanSeen| HumanAsOf { of: seen.of, source: seen.source, revision: seen.revision };
+        let shown = |source: &&BusySource| self.about_others.is_none() || source.agent == self.about_others;
+        let sources = || self.sources.iter().filter(shown);
+        let counts = |seen: &&HumanSeen| match seen.of {
+            _ if self.about_others.is_none() => true,
+            HumanFor::Calendar(calendar) => sources().any(|source| source.calendar == calendar),
+            HumanFor::Agent(agent) => self.about_others == Some(agent),
+        };
         AsOf {
-            calendars: self.sources.iter().map(|source| (source.calendar, source.revision)).collect(),
-            humans: self.humans.iter().map(human).collect(),
+            calendars: sources().map(|source| (source.calendar, source.revision)).collect(),
+            humans: self.humans.iter().filter(counts).map(human).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use kalends_accounts::{Limited, SecondStepToken, reach::Denied};
 use kalends_bridge::ConnectionStatus;
-use kalends_calendars::Block;
+use kalends_calendars::{Block, PLACED_HOLDS_MAX};
 use kalends_calendars::ports::BusySource;
 use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, StoreError};
@@ -261,6 +261,15 @@ pub enum Refusal {
     /// A hold of a set is no longer live.
     #[error(transparent)]
     HoldSet(#[from] kalends_calendars::HoldSetError),
+    /// The agent of the key has placed too many holds on calendars of others.
+    #[error(
+        "your agent has {alive} live holds on calendars of others, and at most {PLACED_HOLDS_MAX} are allowed; confirm or \
+         release some of them, or wait until they expire"
+    )]
+    PlacedHolds {
+        /// How many of them are live.
+        alive: u64,
+    },
     /// The proposal does not allow this.
     #[error("{0}")]
     Proposal(kalends_proposals::ProposalError),

@@ -22,6 +22,7 @@ mod instances;
 mod invitations;
 mod named;
 mod patch;
+mod placed;
 pub mod ports;
 mod reminders;
 mod reservations;
@@ -63,6 +64,7 @@ pub use holds::{
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, SingleInstance, page_of_instances};
 pub use invitations::Invite;
 pub use patch::Patch;
+pub use placed::PLACED_HOLDS_MAX;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
 pub use reservations::Reservation;
 pub use rules::{

@@ -43,6 +43,8 @@ pub trait Agents: Send + Sync {
 pub enum CalendarFilter {
     /// The calendars of one agent.
     OfAgent(AgentId),
+    /// The calendars of one agent, and the shared ones.
+    OfAgentAndShared(AgentId),
     /// The calendars of all agents.
     OfAgents,
     /// The calendars of all agents, and the shared ones.

@@ -172,6 +172,7 @@ impl ApiError {
                 | Refusal::FeedTooLarge
                 | Refusal::Hold(_)
                 | Refusal::HoldSet(_)
+                | Refusal::PlacedHolds { .. }
                 | Refusal::Proposal(
                     ProposalError::NotPending(_)
                     | ProposalError::Duplicate(_)
@@ -498,6 +499,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             ErrorBody { param: Some("url".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::AlreadySubscribed) }
         }
         Refusal::Hold(error) => coded(ErrorType::Conflict, hold_code(error)),
+        Refusal::PlacedHolds { .. } => coded(ErrorType::Conflict, ErrorCode::TooManyPlacedHolds),
         Refusal::HoldSet(error) => coded(ErrorType::Conflict, hold_code(&error.error)),
         Refusal::Proposal(ProposalError::NotParticipant) => coded(ErrorType::Forbidden, ErrorCode::NotAParticipant),
         Refusal::Proposal(

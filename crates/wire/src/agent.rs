@@ -48,6 +48,29 @@ pub struct Agent {
     pub updated_at: Timestamp,
 }
 
+/// An agent, or only its name if the key sees no more of it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ShownAgent {
+    /// The whole agent.
+    Whole(Box<Agent>),
+    /// The name of another agent, for an agent's key with the scope `directory:org`.
+    Name(AgentName),
+}
+
+/// The name of an agent.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({ "id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "name": "Ada", "status": "active" }))]
+pub struct AgentName {
+    /// The identifier, `agt_…`.
+    #[schema(value_type = String)]
+    pub id: AgentId,
+    /// The name.
+    pub name: String,
+    /// The status of the agent.
+    pub status: AgentStatus,
+}
+
 /// The fields of a new agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

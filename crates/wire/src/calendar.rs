@@ -76,6 +76,31 @@ pub struct Calendar {
     pub ical_url: String,
 }
 
+/// A calendar, or only its name if the key sees no more of it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum ShownCalendar {
+    /// The whole calendar.
+    Whole(Box<Calendar>),
+    /// The name of a shared calendar, for an agent's key with the scope `directory:org`.
+    Name(CalendarName),
+}
+
+/// The name of a calendar that the organization shares.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "name": "Meeting room", "timezone": "Europe/Berlin"
+}))]
+pub struct CalendarName {
+    /// The identifier, `cal_…`.
+    #[schema(value_type = String)]
+    pub id: CalendarId,
+    /// The name.
+    pub name: String,
+    /// The IANA time zone.
+    pub timezone: Cow<'static, str>,
+}
+
 /// The fields of a new calendar.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

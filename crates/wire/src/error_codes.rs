@@ -178,6 +178,8 @@ error_codes! {
     HoldExpired = "hold_expired" [409],
     /// A PATCH cannot change the status of a hold.
     HoldStatus = "hold_status" [409],
+    /// The agent has placed as many holds on calendars of others as it may have at a time.
+    TooManyPlacedHolds = "too_many_placed_holds" [409],
     /// Something blocks the time. `conflicts` names it, and `nearest_free` lists free times.
     SlotTaken = "slot_taken" [409],
     /// The proposal has ended.

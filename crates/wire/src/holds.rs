@@ -34,9 +34,14 @@ pub struct CreateHoldSet {
     /// The end, exclusive. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub end_time: String,
-    /// 1-20 calendars, without duplicates.
-    #[schema(min_items = 1, max_items = 20)]
+    /// The calendars, without duplicates: together with `agent_ids` 1-20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 20)]
     pub calendar_ids: Vec<String>,
+    /// Agents that have exactly one calendar each, without duplicates. Each of them gets a hold on its calendar.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 20)]
+    pub agent_ids: Vec<String>,
     /// When the holds expire: 30 seconds to 15 minutes from now, or up to 7 days on a plan with long holds.
     #[schema(format = DateTime)]
     pub hold_expires_at: String,

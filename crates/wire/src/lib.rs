@@ -63,7 +63,7 @@ mod usage;
 mod waitlist;
 mod webhooks;
 
-pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
+pub use agent::{Agent, AgentName, CreateAgent, ListAgents, ShownAgent, UpdateAgent};
 pub use attendees::{Attendee, AttendeeResponded, NewAttendee, SubmitReply};
 pub use audit::{AuditEntry, AuditLog, ListAudit};
 pub use availability::{
@@ -76,7 +76,10 @@ pub use bookings::{
     Booked, BookedEvent, Booking, BookingLinks, BookingSlots, CancelBooking, GuestBooking, GuestEvent, ListBookings,
     MoveBooking, OpenPage, PageNotice, SlotsOfPage, SubmitBooking,
 };
-pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
+pub use calendar::{
+    Calendar, CalendarName, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, ShownCalendar,
+    UpdateCalendar,
+};
 pub use changes::{Change, Changes, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};

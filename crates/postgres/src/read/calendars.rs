@@ -38,6 +38,7 @@ impl Calendars for PostgresStore {
     ) -> Result<Listed<Calendar>, StoreError> {
         match filter {
             CalendarFilter::OfAgent(agent) => self.calendars_of_agent(org, agent, page).await,
+            CalendarFilter::OfAgentAndShared(agent) => self.calendars_of_agent_and_shared(org, agent, page).await,
             CalendarFilter::OfAgents => self.calendars_of_organization(org, false, page).await,
             CalendarFilter::All => self.calendars_of_organization(org, true, page).await,
         }
@@ -107,6 +108,41 @@ impl PostgresStore {
             agent.uuid(),
         );
         listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
+    }
+
+    async fn calendars_of_agent_and_shared(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        page: Page,
+    ) -> Result<Listed<Calendar>, StoreError> {
+        let rows = sqlx::query_as!(
+            CalendarRow,
+            "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR (c.agent_id = $2 AND a.status <> 'decommissioned'))
+             ORDER BY c.created_at, c.id
+             LIMIT $3::bigint OFFSET $4::bigint",
+            org.uuid(),
+            agent.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let calendars = rows.into_iter().map(|row| row.open(org, &*self.cipher));
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR (c.agent_id = $2 AND a.status <> 'decommissioned'))"#,
+            org.uuid(),
+            agent.uuid(),
+        );
+        listed(calendars.collect::<Result<_, _>>()?, page, None, count.fetch_one(&self.connections)).await
     }
 
     async fn calendars_of_organization(

@@ -41,6 +41,7 @@ impl Calendars for SqliteStore {
     ) -> Result<Listed<Calendar>, StoreError> {
         let Listed { data, total } = match filter {
             CalendarFilter::OfAgent(agent) => self.calendars_of_agent(org, agent, page).await?,
+            CalendarFilter::OfAgentAndShared(agent) => self.calendars_of_agent_and_shared(org, agent, page).await?,
             CalendarFilter::OfAgents => self.calendars_of_all(org, false, page).await?,
             CalendarFilter::All => self.calendars_of_all(org, true, page).await?,
         };
@@ -109,6 +110,50 @@ impl SqliteStore {
                  where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null
                     and exists (select 1 from agents a
                         where a.org_id = ?1 and a.id = ?2 and a.status <> 'decommissioned')",
+                    org_id,
+                    agent_id
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            Ok(Listed { data, total })
+        })
+        .await
+    }
+
+    async fn calendars_of_agent_and_shared(
+        &self,
+        org: OrgId,
+        agent: AgentId,
+        page: Page,
+    ) -> Result<Listed<CalendarRow>, StoreError> {
+        let (org_id, agent_id) = (org.uuid(), agent.uuid());
+        self.snapshot(async |snapshot| {
+            let data = sqlx::query_as!(
+                CalendarRow,
+                "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
+                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.deleted_at is null
+                and (c.agent_id is null or (c.agent_id = ?2 and a.status <> 'decommissioned'))
+             order by c.created_at, c.id limit ?3 offset ?4",
+                org_id,
+                agent_id,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(data.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*)
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where c.org_id = ?1 and c.deleted_at is null
+                    and (c.agent_id is null or (c.agent_id = ?2 and a.status <> 'decommissioned'))",
                     org_id,
                     agent_id
                 )

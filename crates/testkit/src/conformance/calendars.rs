@@ -134,6 +134,8 @@ pub async fn calendars_are_listed_by_owner(store: &StoreUnderTest) {
         (CalendarFilter::OfAgent(bob.id), vec![&second]),
         (CalendarFilter::OfAgent(idle.id), vec![]),
         (CalendarFilter::OfAgent(AgentId::new(scene.make.tick(), &scene.make.entropy)), vec![]),
+        (CalendarFilter::OfAgentAndShared(ada.id), vec![&first, &shared, &fourth]),
+        (CalendarFilter::OfAgentAndShared(idle.id), vec![&shared]),
         (CalendarFilter::OfAgents, vec![&first, &second, &fourth]),
         (CalendarFilter::All, vec![&first, &second, &shared, &fourth]),
     ] {

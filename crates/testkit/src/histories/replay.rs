@@ -283,6 +283,7 @@ impl Replay {
                 title: TITLE.into(),
                 span: span(*start, *end),
                 calendars: calendars.iter().map(calendar).collect(),
+                agents: Vec::new(),
                 hold: hold(*held),
                 if_as_of: None,
             }),

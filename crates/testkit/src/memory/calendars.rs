@@ -49,6 +49,7 @@ impl Calendars for MemoryStore {
         let state = self.state();
         let matching = state.visible_calendars(org).filter(|calendar| match filter {
             CalendarFilter::OfAgent(agent) => calendar.agent == Some(agent),
+            CalendarFilter::OfAgentAndShared(agent) => calendar.agent.is_none_or(|owner| owner == agent),
             CalendarFilter::OfAgents => calendar.agent.is_some(),
             CalendarFilter::All => true,
         });

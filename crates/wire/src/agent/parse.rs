@@ -3,7 +3,7 @@
 use kalends_calendars::{self as domain, ports::AgentFilter};
 use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
 
-use super::{Agent, CreateAgent, ListAgents, UpdateAgent};
+use super::{Agent, AgentName, CreateAgent, ListAgents, ShownAgent, UpdateAgent};
 use crate::{
     AgentStatus,
     fields::{metadata, name},
@@ -26,6 +26,16 @@ impl From<domain::Agent> for Agent {
             created_at: agent.created_at,
             updated_at: agent.updated_at,
         }
+    }
+}
+
+impl ShownAgent {
+    /// The agent, or only its name unless the caller sees `all` of it.
+    pub fn new(agent: domain::Agent, all: bool) -> Self {
+        if all {
+            return Self::Whole(Box::new(agent.into()));
+        }
+        Self::Name(AgentName { id: agent.id, name: agent.name, status: agent.status.into() })
     }
 }
 

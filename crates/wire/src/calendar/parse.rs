@@ -3,7 +3,9 @@
 use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
 use kalends_kernel::{FieldErrors, Metadata, Page};
 
-use super::{Calendar, CreateCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
+use super::{
+    Calendar, CalendarName, CreateCalendar, IncludeCalendars, ListCalendars, ShownCalendar, UpdateCalendar,
+};
 use crate::{
     fields::{metadata, name, zone},
     patch::{nothing_to_change, set, set_or_clear},
@@ -33,6 +35,16 @@ impl Calendar {
             recurrence_default: calendar.recurrence_default.map(Into::into),
             ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token.reveal()),
         }
+    }
+}
+
+impl ShownCalendar {
+    /// The calendar, or only its name unless the caller sees `all` of it.
+    pub fn new(calendar: domain::Calendar, base_url: &str, all: bool) -> Self {
+        if all {
+            return Self::Whole(Box::new(Calendar::new(calendar, base_url)));
+        }
+        Self::Name(CalendarName { id: calendar.id, name: calendar.name, timezone: calendar.zone.name().into() })
     }
 }
 

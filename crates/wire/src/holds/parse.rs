@@ -73,6 +73,8 @@ pub struct NewHoldSet {
     pub span: Span,
     /// The calendars as written, without duplicates.
     pub calendars: Vec<String>,
+    /// The agents as written, without duplicates. There is at least one calendar or agent.
+    pub agents: Vec<String>,
     /// The expiry, the priority and the scope of the holds.
     pub hold: NewHold,
     /// The state on which the caller decided.
@@ -100,30 +102,34 @@ impl CreateHoldSet {
             })),
             _ => None,
         };
-        let calendars = errors.take(calendars(self.calendar_ids));
+        let whose = errors.take(whose(self.calendar_ids, self.agent_ids));
         let hold =
             errors.take_all(hold(Some(EventStatus::Hold), Some(&self.hold_expires_at), self.hold_priority, None));
         let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
-        match (title, span, calendars, hold.flatten(), if_as_of) {
-            (Some(title), Some(span), Some(calendars), Some(hold), Some(if_as_of)) => {
-                Ok(NewHoldSet { title, span, calendars, hold, if_as_of })
+        match (title, span, whose, hold.flatten(), if_as_of) {
+            (Some(title), Some(span), Some((calendars, agents)), Some(hold), Some(if_as_of)) => {
+                Ok(NewHoldSet { title, span, calendars, agents, hold, if_as_of })
             }
             _ => Err(errors),
         }
     }
 }
 
-fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
-    if !(1..=HOLD_SET_MAX).contains(&ids.len()) {
-        let message = format!("must name 1 to {HOLD_SET_MAX} calendars, got {}", ids.len());
+/// The calendars and the agents of a hold set.
+fn whose(calendars: Vec<String>, agents: Vec<String>) -> Result<(Vec<String>, Vec<String>), FieldError> {
+    let count = calendars.len() + agents.len();
+    if !(1..=HOLD_SET_MAX).contains(&count) {
+        let message = format!("must name 1 to {HOLD_SET_MAX} calendars, together with agent_ids; got {count}");
         return Err(FieldError::new("calendar_ids", message));
     }
-    // An identifier has only one written form, so equal texts mean equal calendars.
-    let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
-    match repeated {
-        Some((index, _)) => Err(FieldError::new(format!("calendar_ids[{index}]"), "repeats a calendar")),
-        None => Ok(ids),
+    // An identifier has only one written form, so equal texts mean equal calendars or agents.
+    for (param, ids, thing) in [("calendar_ids", &calendars, "a calendar"), ("agent_ids", &agents, "an agent")] {
+        let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
+        if let Some((index, _)) = repeated {
+            return Err(FieldError::new(format!("{param}[{index}]"), format!("repeats {thing}")));
+        }
     }
+    Ok((calendars, agents))
 }
 
 impl ListHoldSets {
