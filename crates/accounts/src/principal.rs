@@ -4,8 +4,8 @@ use kalends_kernel::{KeyId, OrgId, SessionId, UserId};
 use kalends_plans::{Limits, LimitsError, Plan};
 
 use crate::{
-    NewKey, SignedIn, Waitlist,
-    reach::{Caller, CallerKind, ScopedAgent},
+    NewKey, Scopes, SignedIn, Waitlist,
+    reach::{Caller, CallerKind, ScopedAgent, Standing},
 };
 
 /// The reach of a key inside its organization.
@@ -92,6 +92,19 @@ impl Principal {
             accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
             signed_in: Some(Box::new(signed_in)),
         })
+    }
+
+    /// The scopes of an agent's key; none for any other credential.
+    pub const fn scopes(&self) -> Scopes {
+        match self.reach {
+            Reach::Organization => Scopes::NONE,
+            Reach::Agent(agent) => agent.scopes,
+        }
+    }
+
+    /// What decides which rows of the access table are open to it.
+    pub const fn standing(&self) -> Standing {
+        Standing { kind: self.kind, scopes: self.scopes() }
     }
 
     /// The caller, in the form that the access table uses.

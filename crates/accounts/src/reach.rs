@@ -333,18 +333,36 @@ pub const fn allowed(kind: CallerKind, touch: Touch) -> Allowed {
     TABLE[touch as usize].1[kind as usize]
 }
 
-/// Whether the access table has something behind that cell for a caller of that kind, whose key has those scopes.
-pub const fn opens(kind: CallerKind, scopes: Scopes, touch: Touch) -> bool {
-    match allowed(kind, touch) {
-        Allowed::Forbidden | Allowed::Unauthorized => false,
-        Allowed::Only(scope) => scopes.contains(scope),
-        Allowed::Yes
-        | Allowed::Reads
-        | Allowed::Own
-        | Allowed::OwnOr(_)
-        | Allowed::IfOrganizer
-        | Allowed::IfParticipant
-        | Allowed::IfParty => true,
+/// What decides which rows of the table are open to a caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The kind of credential.
+    pub kind: CallerKind,
+    /// The scopes of an agent's key.
+    pub scopes: Scopes,
+}
+
+impl From<CallerKind> for Standing {
+    /// Without scopes.
+    fn from(kind: CallerKind) -> Self {
+        Self { kind, scopes: Scopes::NONE }
+    }
+}
+
+impl Standing {
+    /// Whether the row has something for the caller. It may not be allowed to write there.
+    pub const fn opens(self, touch: Touch) -> bool {
+        match allowed(self.kind, touch) {
+            Allowed::Forbidden | Allowed::Unauthorized => false,
+            Allowed::Only(scope) => self.scopes.contains(scope),
+            Allowed::Yes
+            | Allowed::Reads
+            | Allowed::Own
+            | Allowed::OwnOr(_)
+            | Allowed::IfOrganizer
+            | Allowed::IfParticipant
+            | Allowed::IfParty => true,
+        }
     }
 }
 
@@ -756,11 +774,11 @@ mod tests {
                             Some(by) => assert_eq!(with, Ok(Passage::Widened { own: agent(1), by })),
                             None => assert_eq!(with, enter(&caller(kind), touch, writes), "{kind:?} {touch:?}"),
                         }
-                        assert!(with.is_err() || opens(kind, scopes, touch), "{kind:?} {touch:?}");
+                        assert!(with.is_err() || Standing { kind, scopes }.opens(touch), "{kind:?} {touch:?}");
                     }
                     let reads = enter(&scoped(kind, scopes), touch, false);
                     let only_writes = matches!(reads, Err(Denied::RoleTooLow));
-                    assert!(only_writes || reads.is_ok() == opens(kind, scopes, touch), "{kind:?} {touch:?}");
+                    assert!(only_writes || reads.is_ok() == Standing { kind, scopes }.opens(touch), "{kind:?} {touch:?}");
                 }
             }
         }

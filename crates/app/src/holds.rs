@@ -334,7 +334,8 @@ impl App {
         new.hold.longest = actor.longest_hold();
         let calendars = self.calendars_of_set(actor, &new).await?;
         let if_as_of = new.if_as_of.as_ref();
-        let turn = self.holding.lock(calendars.iter().map(|calendar| calendar.id)).await;
+        let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        let turn = self.holding.lock(ids.iter().copied()).await;
         let placed = retry_stale(|| async {
             let calendars = self.calendars_of_set(actor, &new).await?;
             let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
@@ -359,7 +360,7 @@ impl App {
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
             let hidden = hidden(actor, calendars.iter().map(|calendar| (calendar.id, calendar.agent)));
             let about = |_: &Event| Some(EventType::EventHoldCreated);
-            let answer = self.announce_set(actor, set, events, &hidden, about, now, &mut changes).await?;
+            let answer = self.announce_set(actor, (set, &hidden), events, about, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await;
@@ -465,7 +466,7 @@ impl App {
                 }
             }
             let type_of = |event: &Event| changed.contains(&event.id).then_some(event_type);
-            let answer = self.announce_set(actor, set, events, &hidden, type_of, now, &mut changes).await?;
+            let answer = self.announce_set(actor, (set, &hidden), events, type_of, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
@@ -476,9 +477,8 @@ impl App {
     async fn announce_set(
         &self,
         actor: &Actor,
-        set: HoldSetId,
+        (set, hidden): (HoldSetId, &BTreeSet<CalendarId>),
         events: Vec<Event>,
-        hidden: &BTreeSet<CalendarId>,
         type_of: impl Fn(&Event) -> Option<EventType>,
         now: Timestamp,
         changes: &mut ChangeSet,
@@ -513,7 +513,7 @@ impl App {
             let agent = self.any_agent(actor, id).await?;
             actor.for_new_hold(Some(agent.id))?;
             let agent = agent.living()?.id;
-            let wrong = |why: &str| FieldError::new(format!("agent_ids[{index}]"), why);
+            let wrong = |why: &str| FieldError::new(format!("agent_ids[{index}]"), format!("{agent} {why}"));
             // The same rule as for the event of a participant of a proposal.
             let only = match self.first_calendars(actor.org(), agent).await?[..] {
                 [only] => self.parts.store.find_calendar(actor.org(), only).await?,
@@ -571,10 +571,7 @@ fn busy_only(blocks: &[Block]) -> Vec<Block> {
 }
 
 /// The calendars of which the actor does not see everything.
-fn hidden(
-    actor: &Actor,
-    calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>,
-) -> BTreeSet<CalendarId> {
+fn hidden(actor: &Actor, calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>) -> BTreeSet<CalendarId> {
     calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
 }
 

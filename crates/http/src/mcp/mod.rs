@@ -249,7 +249,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let (parts, outer) = Self::outer(&context)?;
-        let all = View::in_request(parts).listed(&self.tools, outer.caller.principal.kind);
+        let all = View::in_request(parts).listed(&self.tools, outer.caller.principal.standing());
         let (tools, next_cursor) = TOOL_PAGES.page(params, all)?;
         Ok(ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools) })
     }
@@ -320,9 +320,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (parts, outer) = Self::outer(&context)?;
-        let (kind, view) = (outer.caller.principal.kind, View::in_request(parts));
+        let (standing, view) = (outer.caller.principal.standing(), View::in_request(parts));
         let arguments = params.arguments.unwrap_or_default();
-        if let Some(tool) = core::find(&params.name, kind) {
+        if let Some(tool) = core::find(&params.name, standing) {
             return match core::call(tool, &self.session(parts, outer), arguments).await {
                 Ok(value) => Ok(call::short(&value, view.is_structured()).into()),
                 Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),
@@ -330,7 +330,7 @@ impl ServerHandler for Handler {
                 Err(Failure::Lost(error)) => Err(error),
             };
         }
-        let bound = self.tools.find(&params.name, kind).ok_or_else(|| {
+        let bound = self.tools.find(&params.name, standing).ok_or_else(|| {
             ErrorData::invalid_params(
                 format!("there is no tool {} for this key; tools/list lists the tools", params.name),
                 None,

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use kalends_accounts::reach::{Allowed, CallerKind, Touch, allowed};
+use kalends_accounts::reach::{Standing, Touch};
 use kalends_app::operations::{self, Operation};
 use kalends_plans::IpLane;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -80,11 +80,10 @@ impl Tools {
         (Self { bound }, clashes)
     }
 
-    /// The tools that a caller of that kind may call.
-    pub(super) fn for_caller(&self, kind: CallerKind) -> impl Iterator<Item = &Bound> {
-        self.bound.iter().filter(move |bound| {
-            !matches!(allowed(kind, bound.operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
-        })
+    /// The tools that a caller may call.
+    pub(super) fn for_caller(&self, caller: impl Into<Standing>) -> impl Iterator<Item = &Bound> {
+        let caller = caller.into();
+        self.bound.iter().filter(move |bound| caller.opens(bound.operation.touch))
     }
 
     /// The tool of an operation, for any kind of caller.
@@ -97,9 +96,10 @@ impl Tools {
         self.bound.iter().map(|bound| bound.tag.as_str()).collect()
     }
 
-    /// The tool with that name, if a caller of that kind may call it.
-    pub(super) fn find(&self, name: &str, kind: CallerKind) -> Option<&Bound> {
-        self.for_caller(kind).find(|bound| bound.operation.id == name)
+    /// The tool with that name, if the caller may call it.
+    pub(super) fn find(&self, name: &str, caller: impl Into<Standing>) -> Option<&Bound> {
+        let caller = caller.into();
+        self.bound.iter().find(|bound| bound.operation.id == name && caller.opens(bound.operation.touch))
     }
 }
 
@@ -254,6 +254,7 @@ fn hints(operation: &Operation) -> ToolAnnotations {
 
 #[cfg(test)]
 mod tests {
+    use kalends_accounts::reach::CallerKind;
     use rstest::rstest;
 
     use super::*;

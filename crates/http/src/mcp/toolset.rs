@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use http::request::Parts;
-use kalends_accounts::reach::CallerKind;
+use kalends_accounts::reach::Standing;
 use kalends_kernel::FieldError;
 use rmcp::model::Tool;
 use url::form_urlencoded;
@@ -62,10 +62,11 @@ impl View {
         self.structured.unwrap_or(self.sets.is_empty())
     }
 
-    /// The tools of these sets that a caller of that kind may call.
-    pub(super) fn listed(&self, tools: &Tools, kind: CallerKind) -> Vec<Tool> {
-        let own = core::for_caller(kind).filter(|_| self.sets.contains(CORE)).map(core::listed);
-        let operations = tools.for_caller(kind);
+    /// The tools of these sets that a caller may call.
+    pub(super) fn listed(&self, tools: &Tools, caller: impl Into<Standing>) -> Vec<Tool> {
+        let caller = caller.into();
+        let own = core::for_caller(caller).filter(|_| self.sets.contains(CORE)).map(core::listed);
+        let operations = tools.for_caller(caller);
         let operations = operations.filter(|bound| self.sets.is_empty() || self.sets.contains(&bound.tag));
         own.chain(operations.map(|bound| bound.tool.clone())).collect()
     }
@@ -92,6 +93,7 @@ fn sets(names: &str, tools: &Tools) -> Result<BTreeSet<String>, FieldError> {
 
 #[cfg(test)]
 mod tests {
+    use kalends_accounts::reach::CallerKind;
     use rstest::rstest;
 
     use super::*;

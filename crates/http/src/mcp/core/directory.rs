@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kalends_accounts::Scope;
 use kalends_app::operations;
 use kalends_kernel::FieldError;
 use kalends_time::Zone;
@@ -95,12 +96,11 @@ impl Whose {
     }
 }
 
-/// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say `me`,
-/// or its own name.
+/// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say `me`.
 ///
 /// # Errors
 /// [`Failure::Argument`] for a name that no agent has, with the nearest three, and for one that several have, with their
-/// ids. A key of an agent cannot read the names of others.
+/// ids. A key of an agent reads the names of others only with the scope for it.
 pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<Vec<Agent>, Failure> {
     let is_id = |text: &str| text.starts_with("agt_");
     if let Some(long) = wanted.iter().find(|name| name.chars().nth(NAME_MAX).is_some()) {
@@ -108,7 +108,18 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
     }
     let mut known = Vec::new();
     let mut are_all = true;
-    if let Some(own) = session.own_agent().map(|own| own.to_string()) {
+    let reads_all = session.own_agent().is_none() || session.scopes().contains(Scope::DirectoryOrg);
+    if reads_all && wanted.iter().any(|name| !is_id(name)) {
+        (known, are_all) = all(session).await?;
+        // An agent may be named like the word, but a key that says it means itself.
+        if let Some(own) = session.own_agent().map(|own| own.to_string()) {
+            if !known.iter().any(|agent| agent.id == own) {
+                known.push(read(&session.call(&operations::GET_AGENT, json!({ "id": own })).await?.body));
+            }
+            known.retain(|agent| !is_named(agent, ME));
+            known.push(Agent { id: own, name: ME.to_owned() });
+        }
+    } else if let Some(own) = session.own_agent().map(|own| own.to_string()) {
         if wanted.iter().any(|name| !is_id(name)) {
             let agent = session.call(&operations::GET_AGENT, json!({ "id": own })).await?.body;
             let agent = read(&agent);
@@ -121,8 +132,6 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
                 format!("names {:?}, which this key cannot look up; send the agent's id (agt_...)", beginning(unknown));
             return Err(FieldError::new(argument, message).into());
         }
-    } else if wanted.iter().any(|name| !is_id(name)) {
-        (known, are_all) = all(session).await?;
     }
     let found = wanted.iter().map(|text| {
         if is_id(text) {
@@ -213,21 +222,40 @@ pub(super) async fn only_calendar(
     Err(FieldError::new(argument, message).into())
 }
 
-/// The zone of a calendar.
+/// The calendars of the key's agent; `None` for a key of the organization.
+///
+/// # Errors
+/// [`Failure::Refused`] if the agent cannot be read any more.
+pub(super) async fn own_calendars(session: &Session<'_>) -> Result<Option<Vec<OwnCalendar>>, Failure> {
+    let Some(own) = session.own_agent() else { return Ok(None) };
+    let asked = json!({ "agent_id": own.to_string(), "limit": PAGE });
+    let listed = session.call(&operations::LIST_AGENT_CALENDARS, asked).await?.body;
+    Ok(Some(listed["data"].as_array().into_iter().flatten().map(calendar).collect()))
+}
+
+/// The zone of a calendar. With scopes, an agent's key takes that of its own agent for calendars of others.
 ///
 /// # Errors
 /// [`Failure::Refused`] if the caller cannot read it.
 pub(super) async fn zone_of_calendar(session: &Session<'_>, id: &str) -> Result<Zone, Failure> {
+    if !session.scopes().is_empty()
+        && let Some(own) = own_calendars(session).await?
+    {
+        let zone = own.iter().find(|calendar| calendar.id == id).or(own.first()).map(|calendar| calendar.zone);
+        return Ok(zone.unwrap_or(Zone::UTC));
+    }
     let found = session.call(&operations::GET_CALENDAR, json!({ "id": id })).await?.body;
     Ok(calendar(&found).zone)
 }
 
-/// The zone of an agent's first calendar, or UTC if it has none.
+/// The zone of an agent's first calendar, or UTC if it has none. With scopes, an agent's key takes that of its own agent
+/// for others.
 ///
 /// # Errors
 /// [`Failure::Refused`] if the caller cannot read its calendars.
 pub(super) async fn zone_of_agent(session: &Session<'_>, id: &str) -> Result<Zone, Failure> {
-    let first = json!({ "agent_id": id, "limit": 1 });
+    let own = session.own_agent().filter(|_| !session.scopes().is_empty()).map(|own| own.to_string());
+    let first = json!({ "agent_id": own.as_deref().unwrap_or(id), "limit": 1 });
     let listed = session.call(&operations::LIST_AGENT_CALENDARS, first).await?.body;
     Ok(calendar(&listed["data"][0]).zone)
 }

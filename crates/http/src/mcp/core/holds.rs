@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use kalends_accounts::Scope;
 use kalends_app::operations;
 use kalends_calendars::HOLD_SET_MAX;
 use kalends_kernel::FieldError;
@@ -22,6 +23,8 @@ use super::{
 
 /// How long a hold lasts unless the call says otherwise, in minutes.
 const LASTS: u32 = 10;
+/// How many sets are searched for the one of an earlier call. An agent has fewer live ones on calendars of others.
+const SETS: usize = 200;
 /// The argument that names a hold or a set, and the other names that models use for it.
 const IDS: [&str; 3] = ["hold_id", "hold_set_id", "event_id"];
 /// The code of the error about an idempotency key that an earlier, different request had.
@@ -49,6 +52,7 @@ impl CoreTool for HoldTime {
             required: &["title", "start"],
             renamed: &[
                 ("cal_id", CALENDARS),
+                ("agent_ids", "participants"),
                 ("start_time", "start"),
                 ("end_time", "end"),
                 ("hold_expires_at", "expires_in_minutes"),
@@ -80,7 +84,7 @@ impl CoreTool for HoldTime {
         let title = arguments.needed("title")?;
         let minutes = arguments.number("expires_in_minutes")?.unwrap_or(LASTS);
         let idempotency_key = arguments.text("idempotency_key")?;
-        let (calendars, zone) = calendars(session, arguments).await?;
+        let (places, zone) = places(session, arguments).await?;
         let (start, end) = times::span(arguments, zone)?;
         let now = session.now();
         if start < now {
@@ -93,14 +97,15 @@ impl CoreTool for HoldTime {
             "hold_expires_at": (now + SignedDuration::minutes(minutes.into())).to_string(),
             "idempotency_key": idempotency_key,
         });
-        let operation = if let [only] = calendars.as_slice() {
+        let operation = if let ([only], true) = (places.calendars.as_slice(), places.are_own) {
             asked["cal_id"] = only.as_str().into();
             asked["status"] = "hold".into();
             // Its agent must be free on its other calendars too.
             asked["scope"] = "agent".into();
             &operations::CREATE_EVENT
         } else {
-            asked["calendar_ids"] = calendars.as_slice().into();
+            asked["calendar_ids"] = places.calendars.as_slice().into();
+            asked["agent_ids"] = places.agents.as_slice().into();
             &operations::CREATE_HOLD_SET
         };
         let mut answer = session.call(operation, asked.clone()).await;
@@ -116,7 +121,13 @@ impl CoreTool for HoldTime {
         };
         // A repeated call asks for a later expiry, so that the API takes it for a different request.
         if refused["code"] == MISMATCH {
-            if let Some(earlier) = earlier(session, &calendars, &title, (start, end)).await? {
+            let times = (start, end);
+            let earlier = if places.are_own {
+                earlier(session, &places.calendars, &title, times).await?
+            } else {
+                earlier_set(session, &places, &title, times).await?
+            };
+            if let Some(earlier) = earlier {
                 return Ok(placed(&earlier, zone));
             }
             refused["message"] = OTHER_HOLD.into();
@@ -126,11 +137,29 @@ impl CoreTool for HoldTime {
     }
 }
 
-/// The calendars to hold, and the zone of local times: that of the call, or of the first calendar.
-async fn calendars(session: &Session<'_>, arguments: &Arguments) -> Result<(Vec<String>, Zone), Failure> {
+/// Where to place holds.
+struct Places {
+    calendars: Vec<String>,
+    /// Agents whose calendars the service finds, because the key cannot read them.
+    agents: Vec<String>,
+    /// Whether the key may do on all of them what it may do on its own calendars.
+    are_own: bool,
+}
+
+/// The places to hold, and the zone of local times: that of the call, or of the first calendar.
+async fn places(session: &Session<'_>, arguments: &Arguments) -> Result<(Places, Zone), Failure> {
     let mut whose = Whose::of(session, arguments, HOLD_SET_MAX).await?;
     let mut zone = arguments.zone("timezone")?;
+    // With the scope, holds can be placed on calendars that the key cannot read.
+    let may_hold_others = session.scopes().contains(Scope::HoldsOrg);
+    let readable = if may_hold_others { directory::own_calendars(session).await? } else { None };
+    let me = session.own_agent().map(|own| own.to_string());
+    let mut agents = Vec::new();
     for agent in &whose.agents {
+        if readable.is_some() && me.as_ref() != Some(&agent.id) {
+            agents.push(agent.id.clone());
+            continue;
+        }
         // If the agent has several, the error asks for one of them by this argument.
         let own = directory::only_calendar(session, CALENDARS, agent).await?;
         zone = zone.or(Some(own.zone));
@@ -142,7 +171,31 @@ async fn calendars(session: &Session<'_>, arguments: &Arguments) -> Result<(Vec<
         Some(zone) => zone,
         None => whose.zone(session, arguments).await?,
     };
-    Ok((whose.calendars, zone))
+    let is_own = |id: &String| readable.as_ref().is_none_or(|own| own.iter().any(|calendar| calendar.id == *id));
+    let are_own = agents.is_empty() && whose.calendars.iter().all(is_own);
+    Ok((Places { calendars: whose.calendars, agents, are_own }, zone))
+}
+
+/// [`earlier`] for a set with calendars that the key cannot read.
+async fn earlier_set(
+    session: &Session<'_>,
+    places: &Places,
+    title: &str,
+    (start, end): (Timestamp, Timestamp),
+) -> Result<Option<Value>, Failure> {
+    let (start, end) = (start.to_string(), end.to_string());
+    let asked = json!({ "status": "hold", "limit": SETS });
+    let listed = session.call(&operations::LIST_HOLD_SETS, asked).await?.body;
+    let is_same = |set: &&Value| {
+        let holds = holds(set);
+        let held = |id: &String| holds.iter().any(|hold| hold["calendarId"] == *id);
+        holds.len() == places.calendars.len() + places.agents.len()
+            && places.calendars.iter().all(held)
+            && holds
+                .iter()
+                .all(|hold| hold["title"] == title && hold["startTime"] == start && hold["endTime"] == end)
+    };
+    Ok(listed["data"].as_array().into_iter().flatten().find(is_same).cloned())
 }
 
 /// The hold or the set that an earlier call with these arguments placed, as the API shows it.

@@ -1,6 +1,7 @@
 //! Who the caller is, and what it can schedule.
 
 use async_trait::async_trait;
+use kalends_accounts::Scope;
 use kalends_app::operations;
 use serde_json::{Value, json};
 
@@ -45,12 +46,23 @@ impl CoreTool for Whoami {
     async fn run(&self, session: &Session<'_>, _: &Arguments) -> Outcome {
         let mut found = json!({ "organization_id": session.org(), "now": session.now().to_string() });
         if let Some(own) = session.own_agent() {
+            if !session.scopes().is_empty() {
+                found["scopes"] = session.scopes().iter().map(Scope::as_str).collect::<Vec<_>>().into();
+            }
             let id = own.to_string();
             let agent = session.call(&operations::GET_AGENT, json!({ "id": id })).await?.body;
             found["agent"] = entry(&agent, "agent_id");
             let calendars = json!({ "agent_id": id, "limit": SHOWN });
             let listed = session.call(&operations::LIST_AGENT_CALENDARS, calendars).await?.body;
             add(&mut found, "calendars", &listed, calendar);
+            if session.scopes().contains(Scope::DirectoryOrg) {
+                let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;
+                add(&mut found, "agents", &agents, |agent| entry(agent, "agent_id"));
+                let listed = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
+                let own = |shown: &Value| !shown["agentId"].is_null();
+                let shared = listed["data"].as_array().into_iter().flatten().filter(|shown| !own(shown));
+                found["shared_calendars"] = shared.map(calendar).collect::<Vec<_>>().into();
+            }
             return Ok(found);
         }
         let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;

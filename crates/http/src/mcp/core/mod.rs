@@ -31,7 +31,7 @@ mod tool;
 
 use std::sync::Arc;
 
-use kalends_accounts::reach::{Allowed, CallerKind, allowed};
+use kalends_accounts::reach::Standing;
 use kalends_app::operations::Operation;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -71,16 +71,15 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &operations::CallOperation,
 ];
 
-/// The tool with that name, if a caller of that kind may call it.
-pub(super) fn find(name: &str, kind: CallerKind) -> Option<&'static dyn CoreTool> {
-    for_caller(kind).find(|tool| tool.about().name == name)
+/// The tool with that name, if the caller may call it.
+pub(super) fn find(name: &str, caller: Standing) -> Option<&'static dyn CoreTool> {
+    for_caller(caller).find(|tool| tool.about().name == name)
 }
 
-/// The tools that a caller of that kind may call.
-pub(super) fn for_caller(kind: CallerKind) -> impl Iterator<Item = &'static dyn CoreTool> {
-    let may = move |operation: &&Operation| {
-        !matches!(allowed(kind, operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
-    };
+/// The tools that a caller may call.
+pub(super) fn for_caller(caller: impl Into<Standing>) -> impl Iterator<Item = &'static dyn CoreTool> {
+    let caller = caller.into();
+    let may = move |operation: &&Operation| caller.opens(operation.touch);
     TOOLS.iter().copied().filter(move |tool| {
         let operations = tool.about().operations;
         operations.is_empty() || operations.iter().any(may)

@@ -62,7 +62,7 @@ impl CoreTool for SearchOperations {
             return Err(FieldError::new("query", message).into());
         }
         let count = arguments.count(FOUND_MAX, FOUND_MAX)?;
-        let bound: Vec<&Bound> = session.tools.for_caller(session.kind()).collect();
+        let bound: Vec<&Bound> = session.tools.for_caller(session.standing()).collect();
         Ok(search(&query, &bound, count))
     }
 }
@@ -149,8 +149,8 @@ impl CoreTool for CallOperation {
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
         let name = arguments.needed("operation")?;
         let name = name.trim();
-        let Some(bound) = session.tools.find(name, session.kind()) else {
-            return Err(unknown(name, session.tools.for_caller(session.kind())).into());
+        let Some(bound) = session.tools.find(name, session.standing()) else {
+            return Err(unknown(name, session.tools.for_caller(session.standing())).into());
         };
         let mut given = object(arguments.value(ARGUMENTS))?;
         quote_version(&mut given);

@@ -7,7 +7,7 @@ use std::sync::{
 
 use http::{HeaderMap, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
-use kalends_accounts::{Principal, Reach, reach::CallerKind};
+use kalends_accounts::{Principal, Reach, Scopes, reach::Standing};
 use kalends_app::operations::Operation;
 use kalends_kernel::AgentId;
 use kalends_time::Timestamp;
@@ -95,9 +95,14 @@ impl Session<'_> {
         inner_answer.room = room;
     }
 
-    /// The kind of the key.
-    pub(super) fn kind(&self) -> CallerKind {
-        self.principal().kind
+    /// The kind of the key, and its scopes.
+    pub(super) fn standing(&self) -> Standing {
+        self.principal().standing()
+    }
+
+    /// The scopes of the key.
+    pub(super) fn scopes(&self) -> Scopes {
+        self.principal().scopes()
     }
 
     fn principal(&self) -> &Principal {
