@@ -150,6 +150,7 @@ mod reach;
 mod readers;
 mod reservations;
 mod sandbox;
+mod scopes;
 mod scopes_by_the_rule;
 mod search_by_the_rule;
 mod seats_by_the_rule;

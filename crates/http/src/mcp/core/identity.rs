@@ -59,8 +59,8 @@ impl CoreTool for Whoami {
                 let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;
                 add(&mut found, "agents", &agents, |agent| entry(agent, "agent_id"));
                 let listed = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
-                let own = |shown: &Value| !shown["agentId"].is_null();
-                let shared = listed["data"].as_array().into_iter().flatten().filter(|shown| !own(shown));
+                let listed = listed["data"].as_array().into_iter().flatten();
+                let shared = listed.filter(|calendar| calendar["agentId"].is_null());
                 found["shared_calendars"] = shared.map(calendar).collect::<Vec<_>>().into();
             }
             return Ok(found);
