@@ -217,6 +217,12 @@ fn ruled(operation: &str) -> About {
 enum Who {
     Organization,
     Own,
+    /// Keys of the same agent as `Own`, each with one scope.
+    OwnFreebusy,
+    OwnDirectory,
+    OwnHolds,
+    /// A key of the same agent with every scope.
+    OwnAll,
     Sibling,
     Paused,
     Foreign,
@@ -238,9 +244,13 @@ enum Who {
     Nobody,
 }
 
-const CALLERS: [Who; 15] = [
+const CALLERS: [Who; 19] = [
     Who::Organization,
     Who::Own,
+    Who::OwnFreebusy,
+    Who::OwnDirectory,
+    Who::OwnHolds,
+    Who::OwnAll,
     Who::Sibling,
     Who::Paused,
     Who::Foreign,
@@ -328,6 +338,10 @@ impl World {
         let mut callers = vec![(Who::Organization, api.clone()), (Who::Foreign, foreign.clone())];
         for (who, agent) in [(Who::Own, &own), (Who::Sibling, &sibling), (Who::Paused, &paused)] {
             callers.push((who, server.client(&key(agent).await.1)));
+        }
+        for who in [Who::OwnFreebusy, Who::OwnDirectory, Who::OwnHolds, Who::OwnAll] {
+            let made = api.post("/v1/keys").json(json!({ "agent_id": own, "scopes": scopes_of(who) })).await.expect(201);
+            callers.push((who, server.client(made["key"].as_str().unwrap())));
         }
         api.patch(format!("/v1/agents/{paused}")).json(json!({ "status": "paused" })).await.expect(200);
         let (id, revoked) = key(&own).await;
@@ -644,6 +658,10 @@ async fn operations(server: &Server) -> Vec<Operation> {
 fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> ExpectedAnswer {
     let writes = operation.method != Method::GET;
     let forbidden = ExpectedAnswer::Refused(403, "forbidden");
+    if let Some(opened) = opened(operation, who, whose) {
+        return opened;
+    }
+    let who = if scopes_of(who).is_empty() { who } else { Who::Own };
     if role_of(who).is_some_and(|role| role < least(operation)) {
         return forbidden;
     }
@@ -680,6 +698,32 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
         | (Who::Paused, Whose::Paused) => ExpectedAnswer::Yes,
         _ => forbidden,
     }
+}
+
+/// The scopes of a key.
+fn scopes_of(who: Who) -> &'static [&'static str] {
+    match who {
+        Who::OwnFreebusy => &["freebusy:org"],
+        Who::OwnDirectory => &["directory:org"],
+        Who::OwnHolds => &["holds:org"],
+        Who::OwnAll => &["freebusy:org", "directory:org", "holds:org"],
+        _ => &[],
+    }
+}
+
+/// What a scope of the key opens: the cell is then as for a key of the organization.
+fn opened(operation: &Operation, who: Who, whose: Whose) -> Option<ExpectedAnswer> {
+    let scope = match operation.id.as_str() {
+        "getAvailability" | "getAgentAvailability" | "getCalendarAvailability" => "freebusy:org",
+        "listAgents" | "getAgent" => "directory:org",
+        "createHoldSet" => "holds:org",
+        _ => return None,
+    };
+    let is_list = operation.id == "listAgents";
+    scopes_of(who).contains(&scope).then(|| match whose {
+        Whose::Foreign | Whose::Missing if !is_list => ExpectedAnswer::Refused(404, "not_found"),
+        _ => ExpectedAnswer::Yes,
+    })
 }
 
 /// The role of the organization's own users.
