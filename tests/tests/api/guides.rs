@@ -40,6 +40,7 @@ fn environment(server: &Server) -> BTreeMap<String, String> {
 #[case::attendees("attendees", &[AGENT, CALENDAR])]
 #[case::errors("errors", &[])]
 #[case::holds("holds", &[AGENT, CALENDAR])]
+#[case::keys("keys", &[])]
 #[case::proposals("proposals", &[AGENT, CALENDAR])]
 #[case::booking("booking", &[AGENT, CALENDAR])]
 #[case::changes("changes", &[AGENT, CALENDAR])]
