@@ -445,7 +445,8 @@ pub enum Subject<'a> {
     /// A hold, as part of a set, that is about to be placed on a calendar that belongs to an agent; `None` if the
     /// organization shares it.
     NewHold(Option<AgentId>),
-    /// A hold set with a calendar of another agent, placed by the key of that agent; `None` if no agent's key placed it.
+    /// A hold set with a calendar of another agent, placed by the key of that agent; `None` if no agent's key placed
+    /// it.
     PlacedBy(Option<AgentId>),
     /// A proposal, which may be about to be created.
     Proposal {
@@ -756,7 +757,8 @@ mod tests {
         }
     }
 
-    /// A scope matters for keys of agents only, and opens its own rows of the table only. Every other row is as without.
+    /// A scope matters for keys of agents only, and opens its own rows of the table only. Every other row is as
+    /// without.
     #[test]
     fn a_scope_opens_its_own_rows() {
         let rows = |scope: Scope| match scope {
@@ -778,7 +780,8 @@ mod tests {
                     }
                     let reads = enter(&scoped(kind, scopes), touch, false);
                     let only_writes = matches!(reads, Err(Denied::RoleTooLow));
-                    assert!(only_writes || reads.is_ok() == Standing { kind, scopes }.opens(touch), "{kind:?} {touch:?}");
+                    let opens = Standing { kind, scopes }.opens(touch);
+                    assert!(only_writes || reads.is_ok() == opens, "{kind:?} {touch:?}");
                 }
             }
         }
@@ -818,8 +821,8 @@ mod tests {
             prop_assert!(!covers(Scopes::NONE) || covers(scopes));
         }
 
-        /// No scope opens what belongs to others itself: of others, a key covers busy times, names, new holds of sets, and
-        /// the sets that its agent placed, each with its own scope only.
+        /// No scope opens what belongs to others itself: of others, a key covers busy times, names, new holds of sets,
+        /// and the sets that its agent placed, each with its own scope only.
         #[test]
         fn scopes_open_nothing_else(
             touch in proptest::sample::select(Touch::ALL.to_vec()),

@@ -61,7 +61,8 @@ impl App {
         }))
     }
 
-    /// One agent as the caller sees it, with its version if the caller sees all of it. Decommissioned agents are included.
+    /// One agent as the caller sees it, with its version if the caller sees all of it. Decommissioned agents are
+    /// included.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].

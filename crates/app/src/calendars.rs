@@ -62,8 +62,8 @@ impl App {
         Ok(self.parts.store.list_calendars(actor.org(), filter, page).await?)
     }
 
-    /// [`Self::list_calendars`] as the caller sees them: with the scope for it, an agent's key also sees the names of the
-    /// calendars that the organization shares.
+    /// [`Self::list_calendars`] as the caller sees them: with the scope for it, an agent's key also sees the names of
+    /// the calendars that the organization shares.
     ///
     /// # Errors
     /// [`Refusal::Store`].

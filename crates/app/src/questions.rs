@@ -16,8 +16,8 @@ pub(crate) struct AvailabilityQuestion {
     /// The human calendars that count for them, or for agents without a calendar, each as of its last read.
     pub(crate) humans: Vec<HumanSeen>,
     pub(crate) slots: SlotsRequest,
-    /// The agent whose key asks about others. The answer then says nothing of human calendars, and its state covers only
-    /// what that agent owns.
+    /// The agent whose key asks about others. The answer then says nothing of human calendars, and its state covers
+    /// only what that agent owns.
     pub(crate) about_others: Option<AgentId>,
 }
 

@@ -263,8 +263,8 @@ pub enum Refusal {
     HoldSet(#[from] kalends_calendars::HoldSetError),
     /// The agent of the key has placed too many holds on calendars of others.
     #[error(
-        "your agent has {alive} live holds on calendars of others, and at most {PLACED_HOLDS_MAX} are allowed; confirm or \
-         release some of them, or wait until they expire"
+        "your agent has {alive} live holds on calendars of others, and at most {PLACED_HOLDS_MAX} are allowed; confirm \
+         or release some of them, or wait until they expire"
     )]
     PlacedHolds {
         /// How many of them are live.

@@ -340,7 +340,8 @@ impl World {
             callers.push((who, server.client(&key(agent).await.1)));
         }
         for who in [Who::OwnFreebusy, Who::OwnDirectory, Who::OwnHolds, Who::OwnAll] {
-            let made = api.post("/v1/keys").json(json!({ "agent_id": own, "scopes": scopes_of(who) })).await.expect(201);
+            let body = json!({ "agent_id": own, "scopes": scopes_of(who) });
+            let made = api.post("/v1/keys").json(body).await.expect(201);
             callers.push((who, server.client(made["key"].as_str().unwrap())));
         }
         api.patch(format!("/v1/agents/{paused}")).json(json!({ "status": "paused" })).await.expect(200);

@@ -211,7 +211,8 @@ async fn hold_sets_are_placed_on_others(#[case] database: Database) {
     let priority = json!({ "calendar_ids": [world.theirs], "hold_priority": 1 });
     let refused = own.post("/v1/hold-sets").json(world.set("17:00", "18:00", priority)).await;
     refused.refused(400, "validation_error").param("hold_priority");
-    let taken = own.post("/v1/hold-sets").json(world.set("15:30", "16:30", json!({ "agent_ids": [world.other] }))).await;
+    let body = world.set("15:30", "16:30", json!({ "agent_ids": [world.other] }));
+    let taken = own.post("/v1/hold-sets").json(body).await;
     taken.refused(409, "conflict").code("slot_taken");
 
     // What blocks is shown as busy time only.
@@ -380,8 +381,10 @@ async fn the_tools_use_scopes(#[case] database: Database) {
     let mine = run(&own, "hold_time", hold("11:00", json!(["me"]))).await;
     assert!(mine["hold_id"].as_str().is_some_and(|id| id.starts_with("evt_")), "{mine:#}");
     // A call that is repeated later returns the same set.
-    let mut once = json!({ "title": "Once", "start": time("13:00"), "duration_minutes": 30, "idempotency_key": "once" });
-    once["calendar_ids"] = json!([world.shared]);
+    let mut once = json!({
+        "title": "Once", "start": time("13:00"), "duration_minutes": 30, "idempotency_key": "once",
+        "calendar_ids": [world.shared],
+    });
     let first = run(&own, "hold_time", once.clone()).await;
     once["expires_in_minutes"] = 12.into();
     assert_eq!(run(&own, "hold_time", once).await["hold_set_id"], first["hold_set_id"]);

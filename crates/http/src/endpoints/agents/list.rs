@@ -11,8 +11,8 @@ use crate::{
 
 /// Lists agents, oldest first.
 ///
-/// Decommissioned agents stay in the list, with their status. An agent's key with the scope `directory:org` sees its own
-/// agent, and of the others only id, name and status. It cannot select them by `type`.
+/// Decommissioned agents stay in the list, with their status. An agent's key with the scope `directory:org` sees its
+/// own agent, and of the others only id, name and status. It cannot select them by `type`.
 #[utoipa::path(
     get,
     path = "/v1/agents",

@@ -11,8 +11,8 @@ use crate::{
 
 /// Lists the calendars of all agents, oldest first.
 ///
-/// `include=all` adds the calendars that the organization shares. An agent's key sees the calendars of its agent, and with
-/// the scope `directory:org` also the id, the name and the zone of each shared calendar, whatever `include` says.
+/// `include=all` adds the calendars that the organization shares. An agent's key sees the calendars of its agent, and
+/// with the scope `directory:org` also the id, the name and the zone of each shared calendar, whatever `include` says.
 #[utoipa::path(
     get,
     path = "/v1/calendars",

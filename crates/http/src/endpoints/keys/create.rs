@@ -11,10 +11,11 @@ use crate::{
 
 /// Creates a key that is scoped to one agent.
 ///
-/// The key itself is shown only in this answer. It gives access to the agent's calendars and everything on them, and with
-/// `scopes` to a little of what belongs to others: `freebusy:org` to when they are busy, `directory:org` to their names,
-/// `holds:org` to hold sets on their calendars. While the agent is paused, it can only read. Once the agent is decommissioned, it gives no access. Requires a paid plan.
-/// If the plan's number of keys is exceeded, the answer is 429 `quota_exceeded`.
+/// The key itself is shown only in this answer. It gives access to the agent's calendars and everything on them, and
+/// with `scopes` to a little of what belongs to others: `freebusy:org` to when they are busy, `directory:org` to their
+/// names, `holds:org` to hold sets on their calendars. While the agent is paused, it can only read. Once the agent is
+/// decommissioned, it gives no access. Requires a paid plan. If the plan's number of keys is exceeded, the answer is
+/// 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/keys",

@@ -96,7 +96,8 @@ impl Whose {
     }
 }
 
-/// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say `me`.
+/// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say
+/// `me`.
 ///
 /// # Errors
 /// [`Failure::Argument`] for a name that no agent has, with the nearest three, and for one that several have, with their
@@ -248,8 +249,8 @@ pub(super) async fn zone_of_calendar(session: &Session<'_>, id: &str) -> Result<
     Ok(calendar(&found).zone)
 }
 
-/// The zone of an agent's first calendar, or UTC if it has none. With scopes, an agent's key takes that of its own agent
-/// for others.
+/// The zone of an agent's first calendar, or UTC if it has none. With scopes, an agent's key takes that of its own
+/// agent for others.
 ///
 /// # Errors
 /// [`Failure::Refused`] if the caller cannot read its calendars.

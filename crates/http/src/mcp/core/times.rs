@@ -55,7 +55,8 @@ impl CoreTool for FindTimes {
             title: "Find free times",
             description: "Finds times at which all participants are free, the earliest first. It knows their events, holds, \
                 working hours and buffers. Use it before hold_time or create_event. An agent's key needs the scope \
-                freebusy:org for others. Example: {\"participants\": [\"Ada\", \"Bob\"], \"duration_minutes\": 30, \"earliest\": \
+                freebusy:org for others. Example: {\"participants\": [\"Ada\", \"Bob\"], \"duration_minutes\": 30, \
+                \"earliest\": \
                 \"2026-03-05T09:00\", \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Reads,
             operations: &[&operations::AVAILABILITY, &operations::AGENT_AVAILABILITY],
