@@ -7,16 +7,15 @@ use kalends_wire::{
     AnsweredReplyLink, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
     BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink,
     CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
-    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
-    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
-    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
-    ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
-    ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook,
-    NotifyConsent, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution,
-    RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
-    SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
-    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
-    WebhookSecret,
+    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription,
+    Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking,
+    Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings,
+    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail, ListProposals, ListSubscriptions,
+    MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, Paging, Plans,
+    Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, ScopedKeys,
+    SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply,
+    Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar,
+    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -113,9 +112,9 @@ operations! {
     /// Creates an agent.
     createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
     /// Lists agents, oldest first.
-    listAgents list_agents: GET "/v1/agents" (; query: ListAgents) -> List<Agent>;
+    listAgents list_agents: GET "/v1/agents" (; query: ListAgents) -> List<ShownAgent>;
     /// Returns an agent.
-    getAgent get_agent: GET "/v1/agents/{id}" (id) -> Agent;
+    getAgent get_agent: GET "/v1/agents/{id}" (id) -> ShownAgent;
     /// Changes an agent.
     updateAgent update_agent: PATCH "/v1/agents/{id}" (id; body: UpdateAgent) -> Agent;
     /// Decommissions an agent.
@@ -126,7 +125,7 @@ operations! {
     createAgentCalendar create_agent_calendar: POST "/v1/agents/{agent_id}/calendars"
         (agent_id; body: CreateCalendar) -> Calendar;
     /// Lists the calendars of all agents, oldest first.
-    listCalendars list_calendars: GET "/v1/calendars" (; query: ListCalendars) -> List<Calendar>;
+    listCalendars list_calendars: GET "/v1/calendars" (; query: ListCalendars) -> List<ShownCalendar>;
     /// Lists the calendars of an agent, oldest first.
     listAgentCalendars list_agent_calendars: GET "/v1/agents/{agent_id}/calendars"
         (agent_id; query: Paging) -> List<Calendar>;

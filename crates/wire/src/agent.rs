@@ -58,6 +58,40 @@ pub enum ShownAgent {
     Name(AgentName),
 }
 
+impl ShownAgent {
+    /// The identifier.
+    pub fn id(&self) -> AgentId {
+        match self {
+            Self::Whole(agent) => agent.id,
+            Self::Name(agent) => agent.id,
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Whole(agent) => &agent.name,
+            Self::Name(agent) => &agent.name,
+        }
+    }
+
+    /// The status.
+    pub fn status(&self) -> AgentStatus {
+        match self {
+            Self::Whole(agent) => agent.status,
+            Self::Name(agent) => agent.status,
+        }
+    }
+
+    /// The whole agent; `None` if the key sees only its name.
+    pub fn whole(&self) -> Option<&Agent> {
+        match self {
+            Self::Whole(agent) => Some(agent),
+            Self::Name(_) => None,
+        }
+    }
+}
+
 /// The name of an agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "name": "Ada", "status": "active" }))]

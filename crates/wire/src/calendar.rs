@@ -86,6 +86,32 @@ pub enum ShownCalendar {
     Name(CalendarName),
 }
 
+impl ShownCalendar {
+    /// The identifier.
+    pub fn id(&self) -> CalendarId {
+        match self {
+            Self::Whole(calendar) => calendar.id,
+            Self::Name(calendar) => calendar.id,
+        }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Whole(calendar) => &calendar.name,
+            Self::Name(calendar) => &calendar.name,
+        }
+    }
+
+    /// The whole calendar; `None` if the key sees only its name.
+    pub fn whole(&self) -> Option<&Calendar> {
+        match self {
+            Self::Whole(calendar) => Some(calendar),
+            Self::Name(_) => None,
+        }
+    }
+}
+
 /// The name of a calendar that the organization shares.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({

@@ -113,7 +113,7 @@ async fn agents_and_calendars(#[case] database: Database) {
     assert_eq!(client.get_calendar(calendar.id).await.unwrap().timezone, "UTC");
     client.delete_calendar(calendar.id, &DeleteCalendar { if_empty: Some(true) }).await.unwrap();
     assert_eq!(client.delete_agent(agent.id).send().await.unwrap().status, 204);
-    assert_eq!(client.get_agent(agent.id).await.unwrap().status, AgentStatus::Decommissioned);
+    assert_eq!(client.get_agent(agent.id).await.unwrap().status(), AgentStatus::Decommissioned);
 }
 
 #[apply(on_both)]
@@ -505,7 +505,7 @@ async fn operations_without_a_key(#[case] database: Database) {
     let code = server.wait_for_mails(1).await[0].code().to_owned();
     assert!(own.agent_verify(&Verify { otp: code }).await.unwrap().verified);
     assert!(matches!(client.agent_sign_up(&body).await.unwrap(), SignUpAnswer::Known(_)));
-    assert_eq!(own.get_agent(signed_up.agent_id).await.unwrap().name, "Scout");
+    assert_eq!(own.get_agent(signed_up.agent_id).await.unwrap().name(), "Scout");
     let error = client.create_agent(&ada()).await.unwrap_err();
     assert_eq!((error.status(), error.kind()), (Some(401), Some("unauthorized")));
     let unknown: CalendarId = "cal_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap();
