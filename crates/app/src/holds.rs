@@ -472,8 +472,8 @@ impl App {
         .await
     }
 
-    /// Adds a webhook message for each event for which `type_of` returns a type, and returns all events. Of those on
-    /// `hidden` calendars, the answer shows what the actor wrote.
+    /// Adds a webhook message for each event for which `type_of` returns a type, and returns all events. Those on
+    /// `hidden` calendars are shown as the actor wrote them.
     async fn announce_set(
         &self,
         actor: &Actor,
@@ -599,7 +599,7 @@ fn check_covers(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError
     }
 }
 
-/// The set as it is at `now`. Of the events on hidden calendars, it shows what the agent of the key wrote.
+/// The set as it is at `now`. Events on hidden calendars are shown as the agent of the key wrote them.
 fn shown(
     set: HoldSet,
     zones: &LocalZones,
