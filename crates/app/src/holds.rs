@@ -404,7 +404,7 @@ impl App {
             }
             None => BTreeSet::new(),
         };
-        let is_hidden = |calendar| widened.is_some() && !own.contains(&calendar);
+        let is_hidden = |calendar: CalendarId| widened.is_some() && !own.contains(&calendar);
         Ok(found.map(|set| shown(set, &LocalZones::default(), is_hidden, now)))
     }
 

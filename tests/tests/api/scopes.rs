@@ -297,21 +297,22 @@ async fn an_agent_holds_twenty_times_of_others(#[case] database: Database) {
         let (from, to) = (format!("{hour:02}:00"), format!("{hour:02}:30"));
         own.post("/v1/hold-sets").json(world.set(&from, &to, json!({ "calendar_ids": whose }))).await
     };
+    let (calendar, theirs, shared) = (world.calendar.as_str(), world.theirs.as_str(), world.shared.as_str());
     // Holds on its own calendar do not count.
     let mut first = String::new();
     for hour in 13..23 {
-        let placed = hold(hour, &[&world.theirs, &world.shared, &world.calendar]).await.expect(201);
+        let placed = hold(hour, &[theirs, shared, calendar]).await.expect(201);
         if first.is_empty() {
             first = placed.id();
         }
     }
-    let full = hold(23, &[&world.theirs]).await.refused(409, "conflict").code("too_many_placed_holds");
+    let full = hold(23, &[theirs]).await.refused(409, "conflict").code("too_many_placed_holds");
     full.mentions("20");
-    hold(23, &[&world.calendar]).await.expect(201);
+    hold(23, &[calendar]).await.expect(201);
     own.put(format!("/v1/hold-sets/{first}/release")).await.expect(200);
-    hold(23, &[&world.theirs]).await.expect(201);
-    hold(8, &[&world.shared, &world.theirs]).await.refused(409, "conflict").code("too_many_placed_holds");
-    hold(8, &[&world.shared]).await.expect(201);
+    hold(23, &[theirs]).await.expect(201);
+    hold(8, &[shared, theirs]).await.refused(409, "conflict").code("too_many_placed_holds");
+    hold(8, &[shared]).await.expect(201);
     // Another agent has its own twenty.
     let sibling = key(&world.server, &world.api, &agent(&world.api).await, &["holds:org"]).await;
     let body = world.set("08:00", "08:30", json!({ "calendar_ids": [world.theirs] }));
