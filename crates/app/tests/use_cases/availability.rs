@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Credential, Organization, Principal, Reach, Scopes,
+    Credential, Organization, Principal, Reach, Scope, Scopes,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
@@ -263,6 +263,36 @@ async fn an_answer_ages_with_its_human_calendars() {
     house.humans.disconnect(FIRST);
     let answer = house.ask(&agent, morning(), false).await;
     assert_eq!((answer.state(), answer.slots.len()), ("complete", 3));
+}
+
+/// For an agent's key that asks about others, an answer is the same whether or not it allows old times, and says nothing
+/// about human calendars.
+#[tokio::test]
+async fn an_answer_about_others_does_not_name_human_calendars() {
+    let house = House::new().await;
+    let (own, other) = (house.agent().await, house.agent().await);
+    let calendar = house.calendar(&other).await;
+    house.humans.connect(calendar.id, FIRST);
+    house.read(FIRST, 1, &[hours("10:00", "10:30")]);
+    let scopes = Scopes::NONE.with(Scope::FreebusyOrg);
+    let reach = Reach::Agent(ScopedAgent { id: own.id, paused: false, scopes });
+    let id = other.id.to_string();
+    let free = vec!["09:00-10:00", "11:00-12:00", "12:00-13:00"];
+    for (passed, slots) in [(SignedDuration::ZERO, free), (SignedDuration::hours(2), vec![])] {
+        house.pass(passed);
+        for allow_stale in [false, true] {
+            // The organization asks the same. Its answer is cached, and is not this one.
+            house.ask(&other, morning(), allow_stale).await;
+            let query = SlotQuery::new(morning(), "1h".parse().unwrap()).unwrap();
+            let asked = SlotsRequest { query, include_busy: true, allow_stale };
+            let actor = house.actor(reach, &operations::AGENT_AVAILABILITY);
+            let bytes = house.app.agent_availability(&actor, &id, asked).await.unwrap();
+            let answer: Value = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!((&answer["availability_state"], &answer["warnings"]), (&json!("complete"), &json!([])));
+            assert_eq!(times(&answer["slots"]), owned(&slots));
+            assert_eq!(times(&answer["per_agent_busy"][&id]), ["10:00-10:30"]);
+        }
+    }
 }
 
 #[tokio::test]
