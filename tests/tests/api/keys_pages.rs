@@ -80,9 +80,14 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
 
     // A refused form keeps what was typed, and names the problem beside the field.
     let long = "x".repeat(101);
-    let fields = |agent, label| [("org", &*org), ("once", &*once), ("agent_id", agent), ("label", label)];
+    let scope = ("scopes", "freebusy:org");
+    let fields = |agent, label| [("org", &*org), ("once", &*once), ("agent_id", agent), ("label", label), scope];
     let wrong = pages.send(LIST, &fields(&agent, &long)).await.says(400, "id=\"label-problem\"");
     assert!(wrong.text.contains(&format!("value=\"{long}\"")) && wrong.text.contains("selected"), "{}", wrong.text);
+    assert!(wrong.text.contains("value=\"freebusy:org\" checked"), "{}", wrong.text);
+    let mut unknown = fields(&agent, "");
+    unknown[4].1 = "events:org";
+    pages.send(LIST, &unknown).await.says(400, "id=\"scopes-problem\"");
     pages.send(LIST, &fields("agt_nobody", HOSTILE)).await.says(404, "There is no such agent any more.");
     let fields = fields(&agent, HOSTILE);
     assert_eq!(pages.send_from(EVIL, LIST, &fields).await.status, 403);
@@ -97,10 +102,11 @@ async fn a_key_is_created_and_revoked_by_forms(#[case] database: Database) {
     for part in [format!("{}/mcp", server.base_url()), format!("Bearer {key}"), "curl -H ".to_owned()] {
         assert!(made.text.contains(&part), "no {part} in {}", made.text);
     }
-    pages.open(LIST).await.says(200, "<dt>Last used</dt><dd>no use recorded</dd>");
+    let listed = pages.open(LIST).await.says(200, "<dt>Last used</dt><dd>no use recorded</dd>");
+    assert!(listed.text.contains("<dt>Scopes</dt><dd>freebusy:org</dd>"), "{}", listed.text);
     let [known]: [Value; 1] = keys(&api).await.try_into().unwrap();
     assert_eq!((&known["label"], &known["created_by"]), (&json!(HOSTILE), &json!(ada.user[..20])));
-    assert_eq!(known["key_prefix"], key[..20]);
+    assert_eq!((&known["key_prefix"], &known["scopes"]), (&json!(key[..20]), &json!(["freebusy:org"])));
     pages.open(&agent_page).await.says(200, "It has 1 key.");
 
     server.client(&key).get("/v1/calendars").await.expect(200);
