@@ -406,6 +406,7 @@ macro_rules! conformance_cases {
                 a_hold_set_is_found_together,
                 hold_sets_are_listed,
                 placed_hold_sets_are_found_and_counted,
+                the_last_hold_on_others_is_placed_once,
                 a_page_of_hold_sets_has_a_limit_in_bytes,
                 the_number_of_calendars_of_an_agent_is_guarded,
                 a_hold_ends_once,

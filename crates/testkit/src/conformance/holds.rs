@@ -15,6 +15,9 @@ use super::{
 use crate::fixtures::Compose;
 
 const MINUTE: SignedDuration = SignedDuration::minutes(1);
+/// How many requests place holds at once. The clock advances by some seconds for each of them, by less than a minute for
+/// all.
+const PLACING: usize = 8;
 
 /// Stores a hold that is visible and has not expired.
 async fn held(scene: &Scene, calendar: &Calendar, start: i64, end: i64) -> Event {
@@ -292,6 +295,26 @@ pub async fn placed_hold_sets_are_found_and_counted(store: &StoreUnderTest) {
     // Neither is one on a calendar that is gone.
     scene.delete(&theirs).await;
     assert_eq!(counted(&agent, now).await, 0);
+}
+
+/// If many requests place the last hold that an agent may have on calendars of others, one succeeds.
+pub async fn the_last_hold_on_others_is_placed_once(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await.id;
+    let outcomes = race(PLACING, |_| {
+        let scene = scene.clone();
+        async move {
+            // Each on a calendar of its own, so that only the number of holds is contended.
+            let calendar = scene.shared_calendar().await;
+            let (set, now) = (HoldSetId::new(scene.make.tick(), &scene.make.entropy), scene.make.tick());
+            let hold = Event { hold_set: Some(set), ..scene.make.hold(&calendar, hours(1, 2), MINUTE) };
+            let mut changes = scene.changes().guard(Guard::PlacedAtMost { agent, limit: 1, now }).create(&hold);
+            changes.calendars.push(Change::PlaceHolds { org: scene.org, set, agent });
+            scene.try_commit(changes).await
+        }
+    })
+    .await;
+    assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
 }
 
 /// Hold sets are listed by creation, each with all of its visible events: those whose events are all on calendars of
