@@ -17,7 +17,7 @@ use crate::fixtures::Compose;
 const MINUTE: SignedDuration = SignedDuration::minutes(1);
 /// How many requests place holds at once. The clock advances by some seconds for each of them, by less than a minute for
 /// all.
-const PLACING: usize = 8;
+const PLACING: usize = 6;
 
 /// Stores a hold that is visible and has not expired.
 async fn held(scene: &Scene, calendar: &Calendar, start: i64, end: i64) -> Event {

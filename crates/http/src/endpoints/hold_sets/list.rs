@@ -12,7 +12,8 @@ use crate::{
 /// Lists hold sets, oldest first.
 ///
 /// A set is listed as long as one of its events is left. Each event shows its current status. An agent's key sees the
-/// sets whose events are all on calendars of its agent.
+/// sets whose events are all on calendars of its agent, and with the scope `holds:org` those that it placed on calendars
+/// of others.
 #[utoipa::path(
     get,
     path = "/v1/hold-sets",
