@@ -12,9 +12,9 @@ use crate::{
 /// Places a hold on each of several calendars. Either all of them are placed or none.
 ///
 /// An agent in `agent_ids` must have exactly one calendar, and gets the hold there. With the scope `holds:org`, an
-/// agent's key places holds of priority 0 on any calendar of the organization. At most 20 of them
-/// are live at a time on calendars of others; another one is 409 `conflict`, code `too_many_placed_holds`. Other calendars than its own are
-/// shown as busy only.
+/// agent's key places holds of priority 0 on any calendar of the organization. At most 20 of them are live at a time on
+/// calendars of others; another one is 409 `conflict`, code `too_many_placed_holds`. Calendars of others are shown as
+/// busy only.
 ///
 /// If anything but a hold of a lower priority blocks one of the calendars, the answer is 409 `conflict`, code
 /// `slot_taken`. The error lists everything that blocks in `conflicts`, and the three nearest times that are free on
