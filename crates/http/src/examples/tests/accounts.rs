@@ -47,7 +47,7 @@ pub(super) async fn sign_up(story: &mut Story) -> (String, String, String) {
 /// The keys, the usage and the audit log of an organization.
 pub(super) async fn the_account_is_looked_at(story: &mut Story, house: &House) {
     story.chapter("2026-03-02T11:00:00Z");
-    let body = json!({ "agent_id": house.ada, "label": "laptop" });
+    let body = json!({ "agent_id": house.ada, "label": "laptop", "scopes": ["freebusy:org"] });
     let key = id(&story.ask(&op::CREATE_KEY).by(&house.key).send(body).record().await);
     story.ask(&op::LIST_KEYS).by(&house.key).record().await;
     story.ask(&op::DELETE_KEY).of(&key).by(&house.key).record().await;
