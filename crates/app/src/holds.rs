@@ -549,7 +549,7 @@ impl App {
             let message = "must be 0, or left out, for a hold on a calendar of others";
             return Err(FieldError::new("hold_priority", message).into());
         }
-        if new.hold.if_as_of.is_some() {
+        if new.if_as_of.is_some() {
             let message = "must be left out for a hold on a calendar of others, whose state this key does not see";
             return Err(FieldError::new("if_as_of", message).into());
         }
