@@ -4,8 +4,8 @@
 
 use kalends_accounts::{Limited, SecondStepToken, reach::Denied};
 use kalends_bridge::ConnectionStatus;
-use kalends_calendars::{Block, PLACED_HOLDS_MAX};
 use kalends_calendars::ports::BusySource;
+use kalends_calendars::{Block, PLACED_HOLDS_MAX};
 use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, StoreError};
 use kalends_plans::{Feature, Metric};

@@ -53,9 +53,7 @@ impl World {
         let patch = json!({ "metadata": { "note": MARKER } });
         api.patch(format!("/v1/calendars/{theirs}")).json(patch.clone()).await.expect(200);
         api.patch(format!("/v1/calendars/{shared}")).json(patch).await.expect(200);
-        let entry = |from: &str, to: &str| {
-            json!({ "title": MARKER, "description": MARKER, "start_time": time(from), "end_time": time(to) })
-        };
+        let entry = |from: &str, to: &str| json!({ "title": MARKER, "description": MARKER, "start_time": time(from), "end_time": time(to) });
         let events = format!("/v1/calendars/{theirs}/events");
         let event = api.post(events).json(entry("09:00", "10:00")).await.expect(201).id();
         api.post(format!("/v1/calendars/{shared}/events")).json(entry("11:00", "12:00")).await.expect(201);
@@ -368,9 +366,7 @@ async fn the_tools_use_scopes(#[case] database: Database) {
     });
     let found = run(&own, "find_times", times.clone()).await;
     assert_eq!(found["times"][0]["start"], time("10:00"));
-    let hold = |start: &str, participants: Value| {
-        json!({ "title": "Kick-off", "start": time(start), "duration_minutes": 30, "participants": participants })
-    };
+    let hold = |start: &str, participants: Value| json!({ "title": "Kick-off", "start": time(start), "duration_minutes": 30, "participants": participants });
     // One other agent takes a set of one.
     let placed = run(&own, "hold_time", hold("10:00", json!(["Bob"]))).await;
     assert!(placed["hold_set_id"].as_str().is_some_and(|id| id.starts_with("hst_")), "{placed:#}");

@@ -12,14 +12,9 @@ pub(super) async fn apply(connection: &mut SqliteConnection, group: &[&SealedCha
     for change in group.iter().flat_map(|sealed| &sealed.changes().calendars) {
         let Change::PlaceHolds { org, set, agent } = *change else { continue };
         let (org_id, set, agent_id) = (org.uuid(), set.uuid(), agent.uuid());
-        sqlx::query!(
-            "update events set placed_by = ?3 where org_id = ?1 and hold_set_id = ?2",
-            org_id,
-            set,
-            agent_id
-        )
-        .execute(&mut *connection)
-        .await?;
+        sqlx::query!("update events set placed_by = ?3 where org_id = ?1 and hold_set_id = ?2", org_id, set, agent_id)
+            .execute(&mut *connection)
+            .await?;
     }
     Ok(())
 }

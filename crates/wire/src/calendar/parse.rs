@@ -3,9 +3,7 @@
 use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
 use kalends_kernel::{FieldErrors, Metadata, Page};
 
-use super::{
-    Calendar, CalendarName, CreateCalendar, IncludeCalendars, ListCalendars, ShownCalendar, UpdateCalendar,
-};
+use super::{Calendar, CalendarName, CreateCalendar, IncludeCalendars, ListCalendars, ShownCalendar, UpdateCalendar};
 use crate::{
     fields::{metadata, name, zone},
     patch::{nothing_to_change, set, set_or_clear},

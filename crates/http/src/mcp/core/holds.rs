@@ -191,9 +191,7 @@ async fn earlier_set(
         let held = |id: &String| holds.iter().any(|hold| hold["calendarId"] == *id);
         holds.len() == places.calendars.len() + places.agents.len()
             && places.calendars.iter().all(held)
-            && holds
-                .iter()
-                .all(|hold| hold["title"] == title && hold["startTime"] == start && hold["endTime"] == end)
+            && holds.iter().all(|hold| hold["title"] == title && hold["startTime"] == start && hold["endTime"] == end)
     };
     Ok(listed["data"].as_array().into_iter().flatten().find(is_same).cloned())
 }
