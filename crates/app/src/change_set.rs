@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Version};
-use kalends_notifications::{Letter, Message, Withdrawn};
+use kalends_notifications::{FeedEntry, Letter, Message, Withdrawn};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -10,7 +10,8 @@ use kalends_time::{Span, Timestamp};
 /// Everything that one request changes, with the conditions that must hold when the changes are committed.
 ///
 /// Stores apply it in one transaction. They lock rows in this order: calendars by id, then the rows that the changes
-/// name, then the organization's quota rows.
+/// name, then the organization's quota rows, and then the head of its change feed, so that entries become visible in
+/// the order of their positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeSet {
     /// The organization whose data changes.
@@ -45,6 +46,9 @@ pub struct ChangeSet {
     pub keeps_principals: bool,
     /// The messages to webhook endpoints. None is stored if the organization has no enabled endpoint.
     pub messages: Vec<Message>,
+    /// The entries of the change feed for changes that no message announces. Each message has an entry too. None is
+    /// stored if nobody reads the organization's change feed.
+    pub entries: Vec<FeedEntry>,
     /// Emails to people outside the organization, which a worker sends.
     pub letters: Vec<Letter>,
     /// What emails that still wait must not announce any more. They are removed; those of the change itself are not.
@@ -188,6 +192,7 @@ impl ChangeSet {
             alters_agent_keys: false,
             keeps_principals: false,
             messages: Vec::new(),
+            entries: Vec::new(),
             letters: Vec::new(),
             withdrawn: Vec::new(),
             uses: Vec::new(),
@@ -233,9 +238,10 @@ impl ChangeSet {
     /// so they are about as long as the writes.
     pub fn weight(&self) -> usize {
         let messages: usize = self.messages.iter().map(|message| message.payload.len()).sum();
+        let entries: usize = self.entries.iter().map(|entry| entry.body.len()).sum();
         let answer = self.answer.as_ref().and_then(|stored| stored.answer.body.as_ref()).map_or(0, String::len);
         let letters: usize = self.letters.iter().map(|letter| letter.content.len()).sum();
-        2 * messages + letters + answer
+        2 * messages + entries + letters + answer
     }
 
     /// Whether the change-set changes what a key gives access to, so that cached principals must be dropped.

@@ -272,6 +272,7 @@ all_of! {
         kalends_notifications::ports::DeliveryHistory,
         kalends_notifications::ports::DeliveryQueue,
         kalends_notifications::ports::Letters,
+        kalends_notifications::ports::ChangeFeeds,
         Commit,
         StoredAnswers,
         Metering,

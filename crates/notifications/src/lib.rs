@@ -6,9 +6,13 @@
 //! ([`DeliveryState`]) and by which worker ([`Queue`]), and when an endpoint is given up ([`Health`]).
 //!
 //! A change-set can also carry a [`Letter`] to a person outside the organization.
+//!
+//! Programs that do not run a server follow the same announcements, and changes that no message announces, in the
+//! change feed of their organization ([`FeedEntry`]).
 
 mod cause;
 mod change;
+mod change_feed;
 mod delivery;
 mod endpoint;
 mod failed_letter;
@@ -23,6 +27,10 @@ mod subscription;
 
 pub use cause::{Cause, Due, EventChange, EventSort, HoldEnd, Payload, is_addressed};
 pub use change::{Change, Record, Recorded};
+pub use change_feed::{
+    CHANGES_KEPT, ChangeType, ENTRIES_LOOKED_AT, FEED_PAGE_BYTES, FeedEntry, FeedHead, FeedPage, FeedPosition, FeedRead,
+    FeedResync, FeedToken, READS_NOTED_EVERY, TypesError, UNREAD_FEED_LASTS, WantedTypes,
+};
 pub use delivery::{
     BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT, least_delivery_id,
 };

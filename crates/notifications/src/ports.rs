@@ -7,8 +7,8 @@ use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, Webh
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
-    Claim, ClaimedLetter, Delivery, DeliveryStatus, FailedLetter, Fence, LetterRecord, LetterWork, Message, Places,
-    RecordSearch, WebhookEndpoint,
+    Claim, ClaimedLetter, Delivery, DeliveryStatus, FailedLetter, FeedPosition, FeedRead, Fence, LetterRecord,
+    LetterWork, Message, Places, RecordSearch, WantedTypes, WebhookEndpoint,
 };
 
 /// Reads endpoints.
@@ -215,4 +215,35 @@ pub trait Letters: Send + Sync {
 
     /// Removes up to `limit` records of letters that were written before `before`, and returns how many.
     async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// The change feeds of organizations. Commits add the entries.
+#[async_trait]
+pub trait ChangeFeeds: Send + Sync {
+    /// Starts the feed of an organization at `now`, or notes that it was read, and returns its end. Every change that is
+    /// committed after this returns has an entry. `None` if the organization does not exist.
+    async fn start_feed(&self, org: OrgId, now: Timestamp) -> Result<Option<FeedPosition>, StoreError>;
+
+    /// Up to `limit` entries of the wanted types after `after`, among the next
+    /// [`ENTRIES_LOOKED_AT`](crate::ENTRIES_LOOKED_AT), together with the head, in one snapshot. `None` if the feed is
+    /// not started.
+    async fn read_feed(
+        &self,
+        org: OrgId,
+        after: FeedPosition,
+        types: &WantedTypes,
+        limit: u32,
+    ) -> Result<Option<FeedRead>, StoreError>;
+
+    /// The ends of the feeds of these organizations. Feeds that are not started are left out. At most a few hundred
+    /// organizations are asked for at once.
+    async fn feed_ends(&self, orgs: &[OrgId]) -> Result<Vec<(OrgId, FeedPosition)>, StoreError>;
+
+    /// Removes up to about `limit` entries written before `before`, the oldest first, and returns how many. The heads
+    /// say so before the entries are gone.
+    async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Ends up to `limit` feeds that nobody has read since `before`, and returns how many. Their entries stay until they
+    /// are old.
+    async fn end_unread_feeds(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -7,9 +7,9 @@
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
 //! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters, allowances,
-//! and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which
-//! keeps them from being deleted. Only a deletion, and a change of an organization's address, waits for this lock; they lock nothing
-//! that comes before accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
+//! heads of change feeds by organization, and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which
+//! keeps them from being deleted. Only a deletion, a change of an organization's address, and the start
+//! of a change feed wait for this lock; they lock nothing that comes before accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
 //! retried here.
 
 use std::error::Error as StdError;
@@ -26,7 +26,8 @@ use sqlx::{PgConnection, Postgres};
 use tracing::Instrument as _;
 
 use crate::apply::{
-    accounts, answers, audit, bookings, bridge, calendars, letters, outbox, placed, proposals, subscriptions, usage,
+    accounts, answers, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals, subscriptions,
+    usage,
     webhooks,
 };
 use crate::error::{ApplyError, failed};
@@ -190,6 +191,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     placed::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
+    change_feed::append(connection, batch).await?;
     accounts::raise_epoch(connection, batch).await?;
     // A dry run is a batch of its own, and an error rolls the transaction back.
     match batch.iter().any(|entry| entry.changes().dry_run) {

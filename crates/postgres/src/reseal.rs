@@ -106,6 +106,14 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            SealedColumn::FeedEntries => old!(
+                body,
+                "SELECT org_id, id, body
+                 FROM change_feed
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(body, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             SealedColumn::Webhooks => old!(
                 content,
                 "SELECT org_id, id, content
@@ -308,6 +316,11 @@ impl PostgresStore {
                 "UPDATE outbox SET payload = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen"
+            ),
+            SealedColumn::FeedEntries => replaced!(
+                "UPDATE change_feed SET body = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE change_feed.org_id = row.org_id AND change_feed.id = row.id AND change_feed.body = row.seen"
             ),
             SealedColumn::Webhooks => replaced!(
                 "UPDATE webhooks SET content = row.renewed

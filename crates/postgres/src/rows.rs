@@ -25,6 +25,7 @@ pub(crate) type ContentRow = kalends_rows::ContentRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i16>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
+pub(crate) type FeedRow = kalends_rows::FeedRow<Key>;
 pub(crate) type GrantRow = kalends_rows::GrantRow<Key, Key>;
 pub(crate) type InvitationRow = kalends_rows::InvitationRow<Key>;
 pub(crate) type ItemRow = kalends_rows::ItemRow<Key>;

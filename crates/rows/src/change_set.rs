@@ -8,8 +8,8 @@ use std::sync::Arc;
 use kalends_app::ports::FieldCipher;
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Agent, Calendar, Change, Event};
-use kalends_kernel::{CalendarId, Version};
-use kalends_notifications::{Confidential, Letter, Message};
+use kalends_kernel::{CalendarId, MessageId, OrgId, Version};
+use kalends_notifications::{ChangeType, Confidential, Letter, Message};
 use kalends_time::Timestamp;
 
 use crate::{EventContent, metadata_digests, places, sealed_envelope};
@@ -31,6 +31,8 @@ pub struct SealedChangeSet {
     tokens: Vec<String>,
     /// The payloads of the messages, in order.
     payloads: Vec<String>,
+    /// The bodies of the entries of the change feed, in order: those of messages, then the others.
+    bodies: Vec<String>,
     /// The sealed part of each change to webhooks, in order.
     hooks: Vec<Option<String>>,
     /// The sealed part of each change to subscriptions, in order.
@@ -51,6 +53,22 @@ pub struct SealedChangeSet {
 struct SealedLetter {
     content: String,
     envelope: Option<String>,
+}
+
+/// An entry of the change feed to write.
+pub struct EntryWrite<'a> {
+    /// The organization.
+    pub org: OrgId,
+    /// The identifier under which the body is sealed.
+    pub id: MessageId,
+    /// The name of the type.
+    pub change_type: &'static str,
+    /// The version of the resource.
+    pub version: Version,
+    /// The sealed body.
+    pub body: &'a str,
+    /// When the change was made.
+    pub created_at: Timestamp,
 }
 
 /// A letter to write.
@@ -142,6 +160,9 @@ impl SealedChangeSet {
         let payloads = payloads
             .map(|message| cipher.seal(places::message_payload(message.id), message.payload.as_bytes()))
             .collect();
+        let bodies = entries(&changes)
+            .map(|entry| cipher.seal(places::entry_body(entry.id), entry.body.as_bytes()))
+            .collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
@@ -165,6 +186,7 @@ impl SealedChangeSet {
             metadata,
             tokens,
             payloads,
+            bodies,
             hooks,
             feeds,
             proposals,
@@ -206,6 +228,11 @@ impl SealedChangeSet {
     /// The messages, each with its sealed payload.
     pub fn messages(&self) -> impl Iterator<Item = (&Message, &str)> {
         self.changes.messages.iter().zip(self.payloads.iter().map(String::as_str))
+    }
+
+    /// The entries of the change feed, in the order of the changes.
+    pub fn entries(&self) -> impl Iterator<Item = EntryWrite<'_>> {
+        entries(&self.changes).zip(&self.bodies).map(|(entry, body)| EntryWrite { body, ..entry })
     }
 
     /// The changes to webhooks, each with its sealed part.
@@ -262,6 +289,7 @@ impl SealedChangeSet {
             .chain(self.agents.iter().chain(&self.metadata))
             .chain(&self.tokens)
             .chain(&self.payloads)
+            .chain(&self.bodies)
             .chain(&self.bookings)
             .chain(self.accounts.iter().chain(&self.hooks).chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
@@ -382,6 +410,29 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
         | Change::CreateGrant(_)
         | Change::DeleteGrant { .. } => SealedBridge::default(),
     }
+}
+
+/// The entries of the change feed with their plain bodies: those of messages, then the others.
+fn entries(changes: &ChangeSet) -> impl Iterator<Item = EntryWrite<'_>> {
+    let of_messages = changes.messages.iter().filter_map(|message| {
+        Some(EntryWrite {
+            org: message.org,
+            id: message.id,
+            change_type: ChangeType::of_message(message.event_type)?.as_str(),
+            version: message.resource_version,
+            body: &message.payload,
+            created_at: message.created_at,
+        })
+    });
+    let others = changes.entries.iter().map(|entry| EntryWrite {
+        org: entry.org,
+        id: entry.id,
+        change_type: entry.change_type.as_str(),
+        version: entry.version,
+        body: &entry.body,
+        created_at: entry.created_at,
+    });
+    of_messages.chain(others)
 }
 
 fn agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {

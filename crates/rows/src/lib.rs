@@ -18,6 +18,7 @@ mod answer;
 mod audit;
 mod booking;
 mod calendar;
+mod change_feed;
 mod change_set;
 mod claim;
 mod code;
@@ -53,7 +54,8 @@ pub use booking::{
     BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
 };
 pub use calendar::{BusySourceRow, CalendarRow, open_feed_token, reminders_json};
-pub use change_set::{AgentWrite, CalendarWrite, EventWrite, LetterWrite, SealedBridge, SealedChangeSet};
+pub use change_feed::{EntriesToPlace, FeedRow};
+pub use change_set::{AgentWrite, CalendarWrite, EntryWrite, EventWrite, LetterWrite, SealedBridge, SealedChangeSet};
 pub use claim::ClaimRow;
 pub use code::CodeRow;
 pub use connection::{ConnectionRow, ExternalCalendarRow, ReadingRow, pack};

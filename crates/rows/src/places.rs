@@ -33,6 +33,11 @@ pub const fn message_payload(id: MessageId) -> Place {
     Place { table: "outbox", column: "payload", id: id.uuid() }
 }
 
+/// Where the sealed body of an entry of the change feed is stored.
+pub const fn entry_body(id: MessageId) -> Place {
+    Place { table: "change_feed", column: "body", id: id.uuid() }
+}
+
 /// Where the sealed part of a webhook endpoint is stored.
 pub const fn webhook_content(id: WebhookId) -> Place {
     Place { table: "webhooks", column: "content", id: id.uuid() }

@@ -19,6 +19,8 @@ pub enum SealedColumn {
     Events,
     /// The payloads of messages.
     Outbox,
+    /// The bodies of entries of change feeds.
+    FeedEntries,
     /// The addresses and secrets of webhook endpoints.
     Webhooks,
     /// The addresses and labels of subscriptions.
@@ -65,9 +67,10 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Events,
         Self::Outbox,
+        Self::FeedEntries,
         Self::Webhooks,
         Self::Subscriptions,
         Self::Proposals,
@@ -113,6 +116,7 @@ impl SealedColumn {
         match self {
             Self::Events => place_of(key, EventId::from_uuid, places::event_content),
             Self::Outbox => place_of(key, MessageId::from_uuid, places::message_payload),
+            Self::FeedEntries => place_of(key, MessageId::from_uuid, places::entry_body),
             Self::Webhooks => place_of(key, WebhookId::from_uuid, places::webhook_content),
             Self::Subscriptions => place_of(key, SubscriptionId::from_uuid, places::subscription_content),
             Self::Proposals => place_of(key, ProposalId::from_uuid, places::proposal_content),

@@ -8,7 +8,7 @@
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
 //! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;
 //! subscriptions; proposals; bookings; the bridge to human calendars; limits on what exists; charges; letters and their
-//! use of allowances; messages; the audit entry.
+//! use of allowances; messages; entries of the change feed; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -203,6 +203,7 @@ async fn apply_group(
         apply::letters::apply(connection, entry).await?;
     }
     apply::outbox::store_messages(connection, &group).await?;
+    apply::change_feed::append(connection, &group).await?;
     apply::audit::store_entries(connection, &group).await?;
     // A dry run is a group of its own, which is rolled back like one that is refused.
     match group.iter().any(|entry| entry.changes().dry_run) {

@@ -96,6 +96,8 @@ impl Deletions for SqliteStore {
                 select rowid from webhook_deliveries where org_id = ?1 limit ?2)",
             "delete from waiting_messages where org_id = ?1 and (created_at, id) in (
                 select created_at, id from waiting_messages where org_id = ?1 limit ?2)",
+            "delete from change_feed_heads where org_id = ?1 and ?2 > 0",
+            "delete from change_feed where rowid in (select rowid from change_feed where org_id = ?1 limit ?2)",
             "delete from outbox where rowid in (select rowid from outbox where org_id = ?1 limit ?2)",
             "delete from audit_log where rowid in (select rowid from audit_log where org_id = ?1 limit ?2)",
             "delete from organization_owners where rowid in (

@@ -97,6 +97,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", org_id, id, payload as sealed from outbox
                      where rowid > ?2 and substr(payload, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::FeedEntries => old!(
+                r#"select rowid as "place!", org_id, id, body as sealed from change_feed
+                     where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::Webhooks => old!(
                 r#"select rowid as "place!", org_id, id, content as sealed from webhooks
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -179,6 +183,10 @@ impl SqliteStore {
             SealedColumn::Outbox => replaced!(
                 "update outbox set payload = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where outbox.rowid = (renewed.value ->> 0) and outbox.payload = (renewed.value ->> 1)"
+            ),
+            SealedColumn::FeedEntries => replaced!(
+                "update change_feed set body = renewed.value ->> 2 from jsonb_each(?1) renewed
+                     where change_feed.rowid = (renewed.value ->> 0) and change_feed.body = (renewed.value ->> 1)"
             ),
             SealedColumn::Webhooks => replaced!(
                 "update webhooks set content = renewed.value ->> 2 from jsonb_each(?1) renewed

@@ -10,6 +10,7 @@ mod bookings;
 mod bridge;
 mod busy;
 mod calendars;
+mod change_feed;
 mod changes;
 mod claims;
 mod context;

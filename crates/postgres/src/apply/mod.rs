@@ -11,6 +11,7 @@ pub(crate) mod bookings;
 pub(crate) mod bridge;
 mod busy_days;
 pub(crate) mod calendars;
+pub(crate) mod change_feed;
 mod claims;
 mod event_metadata;
 mod grants;

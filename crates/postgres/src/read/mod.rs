@@ -13,6 +13,7 @@ mod bookings_of_pages;
 mod bridge;
 mod busy;
 mod calendars;
+mod change_feed;
 mod changes;
 mod claims;
 mod event_metadata;

@@ -1,6 +1,6 @@
 //! The writes of change-sets, one module for each kind.
 //!
-//! Events, messages, charges, audit entries and answers are written for a whole group, with one statement per table.
+//! Events, messages, entries of change feeds, charges, audit entries and answers are written for a whole group, with one statement per table.
 //! Everything else is written row by row, since a change-set with anything else is alone in its group. A statement for
 //! many rows says `or fail`: if it fails, its group is rolled back anyway, so SQLite need not be able to undo the
 //! statement alone.
@@ -13,6 +13,7 @@ pub(crate) mod bookings;
 pub(crate) mod bridge;
 pub(crate) mod busy_days;
 pub(crate) mod calendars;
+pub(crate) mod change_feed;
 mod claims;
 mod connections;
 mod event_metadata;

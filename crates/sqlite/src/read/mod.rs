@@ -9,6 +9,7 @@ mod bookings;
 mod bookings_of_pages;
 mod busy;
 mod calendars;
+mod change_feed;
 mod changes;
 mod claims;
 mod connection_links;

@@ -149,6 +149,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.claims, limit, |(_, claim)| claim.org == Some(org))
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
                 + remove!(state.messages, limit, |((by, _), _)| of(by))
+                + remove!(state.feed_heads, limit, |(by, _)| of(by))
+                + remove!(state.feed_entries, limit, |((by, _), _)| of(by))
                 + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
                 + remove!(state.proposals, limit, |((by, _), _)| of(by))
                 + remove!(state.imported, limit, |((by, ..), _)| of(by))

@@ -75,6 +75,7 @@ impl State {
         for message in &changes.messages {
             next.announce(message)?;
         }
+        next.append_to_feed(changes);
         if let Some(entry) = &changes.audit {
             create(next.audit.entry((entry.org, entry.id)), entry)?;
         }

@@ -25,7 +25,9 @@ use kalends_kernel::{
     EventId, ExternalCalendarId, GrantId, HoldSetId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
     PAGE_BYTES_MAX, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
-use kalends_notifications::{Delivery, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint};
+use kalends_notifications::{
+    Delivery, FeedEntry, FeedHead, FeedPosition, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint,
+};
 use kalends_plans::Metric;
 use kalends_proposals::Proposal;
 use kalends_quotas::Period;
@@ -78,6 +80,9 @@ pub(super) struct State {
     pub(super) messages: BTreeMap<(OrgId, MessageId), Message>,
     /// The messages that are not addressed yet.
     pub(super) waiting: BTreeSet<(OrgId, MessageId)>,
+    /// The change feeds that somebody reads.
+    pub(super) feed_heads: BTreeMap<OrgId, FeedHead>,
+    pub(super) feed_entries: BTreeMap<(OrgId, FeedPosition), FeedEntry>,
     pub(super) webhooks: BTreeMap<(OrgId, WebhookId), WebhookEndpoint>,
     pub(super) queues: BTreeMap<(OrgId, WebhookId), (Queue, Health)>,
     pub(super) deliveries: BTreeMap<(OrgId, WebhookId, DeliveryId), Delivery>,
