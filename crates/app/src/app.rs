@@ -14,6 +14,7 @@ use crate::{
     deployment::Deployment,
     failures::Failures,
     feed_cache::FeedCache,
+    feed_waits::FeedWaits,
     key_uses::KeyUses,
     meter::Meter,
     nudges::Nudges,
@@ -116,6 +117,8 @@ pub struct App {
     pub(crate) answers: AnswerCache<AvailabilityQuestion>,
     pub(crate) page_answers: AnswerCache<PageQuestion>,
     pub(crate) feeds: FeedCache,
+    /// The readers of change feeds that wait on this node.
+    pub(crate) feed_waits: FeedWaits,
     pub(crate) running: Running,
     /// Locks by calendar, which requests for holds, bookings and proposals take.
     pub(crate) holding: StripedLocks,
@@ -153,6 +156,7 @@ impl App {
             answers: AnswerCache::new(),
             page_answers: AnswerCache::new(),
             feeds: FeedCache::new(),
+            feed_waits: FeedWaits::default(),
             running: Running::default(),
             holding: StripedLocks::new(),
             changing: StripedLocks::new(),

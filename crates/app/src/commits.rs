@@ -116,14 +116,17 @@ impl App {
         Ok(())
     }
 
-    /// Commits `changes`, and wakes the workers of this process that have work because of it.
-    pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
+    /// Commits `changes` with their entries of the change feed, and wakes the workers and readers of this process for
+    /// which that matters.
+    pub(crate) async fn store_changes(&self, mut changes: ChangeSet) -> Result<(), CommitError> {
         if changes.dry_run {
             return match self.parts.store.commit(changes).await {
                 Err(CommitError::RolledBack) => Ok(()),
                 outcome => outcome,
             };
         }
+        self.add_entries(&mut changes);
+        let (org, is_read) = (changes.org, !changes.messages.is_empty() || !changes.entries.is_empty());
         let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
         let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
         let writes = !changes.letters.is_empty();
@@ -134,6 +137,9 @@ impl App {
             _ => {}
         }
         committed?;
+        if is_read {
+            self.feed_waits.wake(org);
+        }
         if announces {
             self.nudges.fan_out.notify_one();
         }

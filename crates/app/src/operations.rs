@@ -166,6 +166,7 @@ operations! {
     ACTIVATE_ORGANIZATION = "activateOrganization" "POST" "/v1/admin/orgs/{id}/activate" 200 Admin OrgUpdate;
     FEEDBACK = "sendFeedback" "POST" "/v1/feedback" 200 Common;
     AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Organization;
+    LIST_ORGANIZATION_CHANGES = "listChanges" "GET" "/v1/changes" 200 Organization;
     LIST_MAIL = "listMail" "GET" "/v1/mail" 200 Organization;
     GET_REPLY_TO = "getReplyTo" "GET" "/v1/mail/reply-to" 200 Organization;
     PUT_REPLY_TO = "putReplyTo" "PUT" "/v1/mail/reply-to" 200 Organization OrgUpdate;

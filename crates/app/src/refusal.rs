@@ -321,6 +321,18 @@ pub enum Refusal {
     /// A copy of a calendar must start over.
     #[error(transparent)]
     Resync(#[from] kalends_calendars::Resync),
+    /// A reader of the organization's changes must start over.
+    #[error(transparent)]
+    FeedResync(#[from] kalends_notifications::FeedResync),
+    /// The key waits for changes in too many requests at once.
+    #[error(
+        "the key already waits for changes in {most} requests; let one of them end first, or send wait=0; several \
+         programs need a key each"
+    )]
+    TooManyWaits {
+        /// How many may wait.
+        most: usize,
+    },
     /// The accepted terms are not the current ones.
     #[error(transparent)]
     StaleTerms(#[from] kalends_accounts::StaleTerms),

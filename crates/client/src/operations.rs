@@ -7,16 +7,15 @@ use kalends_wire::{
     AnsweredReplyLink, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
     BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink,
     CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
-    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
-    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
-    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
-    ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
-    ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook,
-    NotifyConsent, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution,
-    RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer,
-    SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
-    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
-    Webhook, WebhookPaging, WebhookSecret,
+    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription,
+    Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking,
+    Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings,
+    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail, ListOrganizationChanges, ListProposals, ListSubscriptions,
+    MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, Paging, Plans,
+    Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, ScopedKeys,
+    SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply,
+    Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar,
+    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -100,6 +99,8 @@ operations! {
     sendFeedback send_feedback: POST "/v1/feedback" (; body: Feedback) -> Accepted;
     /// Lists the audit log, newest entry first.
     listAuditLog list_audit_log: GET "/v1/audit-log" (; query: ListAudit) -> AuditLog;
+    /// Lists what changed in the organization since a token, and waits for changes if asked to.
+    listChanges list_changes: GET "/v1/changes" (; query: ListOrganizationChanges) -> OrganizationChanges;
     /// Lists the emails that are sent for the organization, newest first.
     listMail list_mail: GET "/v1/mail" (; query: ListMail) -> MailList;
     /// Returns the address that replies to the organization's emails go to.

@@ -438,7 +438,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     if operation.id == operations::INITIATE_CLAIM.id {
         statuses.push("429");
     }
-    if operation.id == operations::LIST_CHANGES.id || operation.id == operations::REVOKE_CLAIM.id {
+    if [operations::LIST_CHANGES.id, operations::LIST_ORGANIZATION_CHANGES.id, operations::REVOKE_CLAIM.id]
+        .contains(&operation.id)
+    {
         statuses.push("410");
     }
     statuses

@@ -383,6 +383,24 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         .map(|(_, key)| key.trim())
 }
 
+/// Checks again that the credential of a request gives access, after its answer was waited for. A tool call has none of
+/// its own.
+pub(crate) async fn readmit(app: &App, headers: &HeaderMap, actor: &Actor) -> Result<(), ApiError> {
+    let principal = match bearer(headers) {
+        Some(key) if KeyForm::of(key).is_some() => Arc::clone(&app.authenticate(key).await?.principal),
+        Some(token) => app.authenticate_session(token).await?,
+        None => match cookie(headers) {
+            Some(token) => app.authenticate_session(token).await?,
+            None => return Ok(()),
+        },
+    };
+    if principal.org != actor.org() {
+        return Err(Refusal::Unauthorized.into());
+    }
+    Actor::enter(principal, actor.request.clone())?;
+    Ok(())
+}
+
 /// Passes the request on with its [`Called`] or, if it was authenticated, its [`Actor`]. Replays the answer if the
 /// request was answered before.
 async fn within(

@@ -211,13 +211,14 @@ impl ApiError {
                 | Refusal::AlreadyAnswered
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
-                Refusal::Resync(_) | Refusal::ClaimOver => StatusCode::GONE,
+                Refusal::Resync(_) | Refusal::FeedResync(_) | Refusal::ClaimOver => StatusCode::GONE,
                 Refusal::Undelivered | Refusal::MetadataNotIndexed => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. }
                 | Refusal::BookingClosed { .. }
                 | Refusal::TooFast { .. }
                 | Refusal::TooMany { .. }
+                | Refusal::TooManyWaits { .. }
                 | Refusal::FeedsUnread => StatusCode::TOO_MANY_REQUESTS,
                 Refusal::Credentials(CredentialsError::Busy) | Refusal::Store(StoreError::Unavailable(_)) => {
                     StatusCode::SERVICE_UNAVAILABLE
@@ -269,7 +270,7 @@ impl ApiError {
             | Self::NoPlace
             | Self::AnswersUnread(_)
             | Self::BodiesUnderWay
-            | Self::Refused(Refusal::FeedsUnread) => Some(PLACE_RETRY),
+            | Self::Refused(Refusal::FeedsUnread | Refusal::TooManyWaits { .. }) => Some(PLACE_RETRY),
             Self::Deadline
             | Self::Refused(
                 Refusal::StillRunning
@@ -495,6 +496,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::CalendarHasEvents(_) => coded(ErrorType::Conflict, ErrorCode::CalendarHasEvents),
         Refusal::FeedTooLarge => coded(ErrorType::Conflict, ErrorCode::FeedTooLarge),
         Refusal::FeedsUnread => coded(ErrorType::RateLimitError, ErrorCode::AnswersUnread),
+        Refusal::TooManyWaits { .. } => coded(ErrorType::RateLimitError, ErrorCode::TooManyWaits),
         Refusal::AlreadySubscribed(_) => {
             ErrorBody { param: Some("url".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::AlreadySubscribed) }
         }
@@ -531,7 +533,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Stale { .. } => {
             ErrorBody { param: Some("If-Match".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Stale) }
         }
-        Refusal::Resync(_) => {
+        Refusal::Resync(_) | Refusal::FeedResync(_) => {
             ErrorBody { param: Some("since".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Resync) }
         }
         Refusal::StaleTerms(terms) => ErrorBody {

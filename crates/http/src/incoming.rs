@@ -18,6 +18,8 @@ use bytes::Bytes;
 use http::{HeaderValue, Version, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
+use kalends_app::operations;
+use kalends_wire::WAIT_MAX;
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 use crate::{
@@ -27,6 +29,9 @@ use crate::{
 
 /// How long an answer may take. Time in which the service waits for the caller's body does not count.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long an answer may take if it may wait for changes. The longest wait comes on top of the deadline.
+const DEADLINE_OF_WAITS: Duration = Duration::from_secs(DEADLINE.as_secs() + WAIT_MAX.unsigned_abs());
 
 /// How many bytes of an unread body are read, so that its connection can be used for the next request.
 const READ_ON_MAX: usize = 64 * 1024;
@@ -160,12 +165,19 @@ impl Drop for Incoming {
     }
 }
 
-/// Answers a request within [`DEADLINE`] and leaves its connection usable. It reads the rest of an unread body, or
+/// The deadline of a request.
+fn deadline_of(request: &Request) -> Duration {
+    let waits = request.uri().path() == operations::LIST_ORGANIZATION_CHANGES.path;
+    if waits { DEADLINE_OF_WAITS } else { DEADLINE }
+}
+
+/// Answers a request within its deadline and leaves its connection usable. It reads the rest of an unread body, or
 /// announces in the answer that the connection closes. Without the announcement, a client that reuses connections
 /// would lose its next request.
 pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
+    let deadline = deadline_of(&request);
     if request.body().is_end_stream() {
-        return in_time(answer(request), None).await;
+        return in_time(answer(request), deadline, None).await;
     }
     let progress = Progress::default();
     let version = request.version();
@@ -173,7 +185,7 @@ pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request
     let body = mem::take(request.body_mut());
     let incoming = Incoming { body, timer: None, progress: progress.clone(), ended: false };
     *request.body_mut() = Body::new(incoming);
-    let mut response = in_time(answer(request), Some(&progress)).await;
+    let mut response = in_time(answer(request), deadline, Some(&progress)).await;
     // Each HTTP/2 request has its own stream, which ends independently.
     if version < Version::HTTP_2 && !stays_usable(&progress, expects).await {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -182,9 +194,9 @@ pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request
 }
 
 /// Returns the answer, or an error if it misses the deadline.
-async fn in_time(answer: impl Future<Output = Response>, progress: Option<&Progress>) -> Response {
+async fn in_time(answer: impl Future<Output = Response>, deadline: Duration, progress: Option<&Progress>) -> Response {
     let mut answer = pin!(answer);
-    let mut limit = Instant::now() + DEADLINE;
+    let mut limit = Instant::now() + deadline;
     let mut excused = Duration::ZERO;
     loop {
         if let Ok(response) = timeout_at(limit, answer.as_mut()).await {

@@ -50,7 +50,10 @@ use kalends_app::App;
 use tower::ServiceBuilder;
 use tower_http::{
     catch_panic::CatchPanicLayer,
-    compression::{CompressionLayer, Predicate as _, predicate::SizeAbove},
+    compression::{
+        CompressionLayer, Predicate as _,
+        predicate::{NotForContentType, SizeAbove},
+    },
 };
 
 pub(crate) use self::service::{Routes, Service};
@@ -112,7 +115,9 @@ fn compose(
 
 /// Adds the layers that every request passes.
 fn surround(desk: Desk, routes: Router) -> Router {
-    let compressed = SizeAbove::new(COMPRESS_ABOVE).and(files::is_made_for_its_request);
+    // A compressed stream would arrive late.
+    let compressed =
+        SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(files::is_made_for_its_request);
     // The layers wrap the router as a whole. Wrapping each route would box every layer for every request.
     let around = ServiceBuilder::new()
         .map_response(envelope::finish)

@@ -78,8 +78,8 @@ pub struct FeedRead {
 /// A page of a change feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
-    /// The entries, the oldest first.
-    pub entries: Vec<FeedEntry>,
+    /// The entries with their positions, the oldest first.
+    pub entries: Vec<(FeedPosition, FeedEntry)>,
     /// The position that the reader has reached.
     pub reached: FeedPosition,
     /// Whether there are entries after that position, of whatever type.
@@ -108,11 +108,7 @@ impl FeedRead {
             Some((last, _)) if cut => *last,
             _ => after.looked_on().min(head.last),
         };
-        Ok(FeedPage {
-            entries: entries.into_iter().map(|(_, entry)| entry).collect(),
-            reached,
-            has_more: reached < head.last,
-        })
+        Ok(FeedPage { entries, reached, has_more: reached < head.last })
     }
 }
 

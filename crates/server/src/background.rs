@@ -1,6 +1,6 @@
-//! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, returns
-//! the leased units of idle organizations, and writes on which days keys were used. Work that is done once for all nodes
-//! belongs to the worker.
+//! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, wakes
+//! readers that wait for changes of other nodes, returns the leased units of idle organizations, and writes on which days
+//! keys were used. Work that is done once for all nodes belongs to the worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,6 +12,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How often the epoch of the callers' keys is polled. A cached key is trusted for at most one second.
 const PRINCIPALS: Duration = Duration::from_millis(250);
+/// How often this node looks for changes that other nodes committed. Nothing is read if no reader waits for changes.
+const CHANGES: Duration = Duration::from_millis(250);
 /// How often the key table is read. A change takes effect within 2 s.
 const KEY_RING: Duration = Duration::from_millis(500);
 /// How often the leased units of organizations that have not called for a while are returned.
@@ -29,6 +31,7 @@ pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, st
     };
     spawn(Box::pin(keep_principals_fresh(Arc::clone(app))));
     spawn(Box::pin(keep_ring_fresh(Arc::clone(ring))));
+    spawn(Box::pin(follow_changes(Arc::clone(app))));
     // This loop is not cancelled in the middle: units that were taken out have to be returned.
     let (leasing, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move {
@@ -51,6 +54,15 @@ async fn keep_principals_fresh(app: Arc<App>) {
     loop {
         ticks.tick().await;
         app.refresh_principals().await;
+    }
+}
+
+async fn follow_changes(app: Arc<App>) {
+    let mut ticks = interval(CHANGES);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        app.poll_change_feeds().await;
     }
 }
 

@@ -266,6 +266,8 @@ error_codes! {
     BodiesUnderWay = "bodies_under_way" [429],
     /// The organization has too many bytes of unread answers.
     AnswersUnread = "answers_unread" [429],
+    /// The key waits for changes in too many requests at once.
+    TooManyWaits = "too_many_waits" [429],
     /// Too many sign-ups with addresses of one mail domain.
     SignUpLimit = "sign_up_limit" [429],
     /// Too many claims.

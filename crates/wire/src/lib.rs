@@ -43,6 +43,7 @@ mod mail;
 mod members;
 mod names;
 mod oauth;
+mod organization_changes;
 mod patch;
 #[cfg(feature = "schema")]
 mod payloads;
@@ -117,6 +118,7 @@ pub use names::{
     ExternalSyncStatus, HoldEnd, HoldScope, Provider, RecurrenceDefault, SeriesScope,
 };
 pub use oauth::{SignInAnswer, SignInWith};
+pub use organization_changes::{ListOrganizationChanges, OrganizationChange, OrganizationChanges};
 #[cfg(feature = "schema")]
 pub use payloads::payload_of;
 pub use plan::{Plan, PlanLimits, Plans};
@@ -160,6 +162,7 @@ pub use {
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
     mail::MailQuery,
+    organization_changes::{FeedQuery, WAIT_MAX},
     proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot},
     search::WantedSearch,
     sign_up::CheckedSignUp,

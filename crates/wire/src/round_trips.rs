@@ -92,6 +92,7 @@ fn examples_of_answers_round_trip() {
         ReplyTo,
         NewConnectionLink,
         OpenPage,
+        OrganizationChanges,
         Proposal,
         ProposalSummary,
         Resolution,

@@ -152,7 +152,7 @@ fn ruled(operation: &str) -> About {
         | "deleteAvailabilityGrant" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
-        | "listAuditLog" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo" | "createWebhook"
+        | "listAuditLog" | "listChanges" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo" | "createWebhook"
         | "listWebhooks" => About::Organization,
         "updateAgent" | "deleteAgent" | "getAvailability" | "createScopedKey" => About::OrganizationsAgent,
         "deleteScopedKey" => About::OrganizationsKey,

@@ -9,6 +9,7 @@ mod availability_rules;
 mod booking_pages;
 mod bookings;
 mod calendars;
+mod changes;
 mod claims;
 mod connection_links;
 mod connections;
@@ -54,6 +55,7 @@ use crate::Routes;
         (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
         (name = "Booking pages", description = "Public pages on which guests book slots."),
         (name = "Invitations", description = "Pages on which attendees reply."),
+        (name = "Changes", description = "What changes in an organization, in order."),
         (name = "Mail", description = "The emails that are sent for an organization."),
         (name = "Human calendars", description = "Google and Microsoft calendars, of which only busy times are visible."),
         (name = "Keys", description = "Keys that are scoped to one agent."),
@@ -106,6 +108,7 @@ pub(crate) fn all() -> Routes {
         .merge(members::routes())
         .merge(audit::routes())
         .merge(mail::routes())
+        .merge(changes::routes())
         .merge(claims::routes())
         .merge(oauth::routes())
         .merge(admin::routes())

@@ -84,6 +84,7 @@ pub(crate) async fn serve(config: &Config, part: Serve, traces: Option<Traces>) 
     accepting.await;
 
     tracing::info!("stopping: waiting for requests in flight");
+    app.end_waits();
     stop_sending.cancel();
     sending.close();
     let began = tokio::time::Instant::now();

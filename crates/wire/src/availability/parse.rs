@@ -42,7 +42,7 @@ impl AvailabilityOf {
 }
 
 /// The query parameters that contain several values, separated by commas.
-pub const LISTS: [&str; 2] = ["agents", "calendars"];
+pub const LISTS: [&str; 3] = ["agents", "calendars", "types"];
 
 /// A checked query across agents.
 #[derive(Debug, Clone)]

@@ -1,0 +1,13 @@
+//! What changes in an organization.
+
+mod list;
+mod stream;
+mod waiting;
+
+use utoipa_axum::routes;
+
+use crate::Routes;
+
+pub(crate) fn routes() -> Routes {
+    Routes::new().routes(routes!(list::list))
+}
