@@ -36,6 +36,7 @@ pub mod bookings;
 pub mod bridge;
 pub mod busy;
 pub mod calendars;
+pub mod change_feed;
 pub mod changes;
 pub mod claims;
 pub mod commit;
@@ -519,6 +520,15 @@ macro_rules! conformance_cases {
                 the_last_webhook_is_made_once,
                 messages_are_stored_only_for_listeners,
                 webhooks_end_with_their_organization,
+            }
+            change_feed {
+                entries_of_a_feed_round_trip,
+                a_reader_gets_the_types_that_it_wants,
+                a_feed_starts_with_its_first_reader,
+                readers_agree_on_one_order,
+                no_change_is_lost_while_a_feed_starts,
+                old_changes_are_forgotten,
+                a_feed_that_nobody_reads_ends,
             }
             sending {
                 messages_are_addressed_to_listening_endpoints,

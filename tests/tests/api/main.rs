@@ -57,6 +57,7 @@ mod calendar_desk;
 mod calendar_pages;
 mod calendar_settings_pages;
 mod calendars;
+mod change_feed;
 mod changes;
 mod claim_nodes;
 mod claim_pages;
