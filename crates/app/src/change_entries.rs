@@ -144,7 +144,7 @@ fn of_subscription(change: &kalends_feeds::Change) -> Option<Made> {
             let body = json!({ "id": subscription.to_string() });
             return Some(Made { change_type: ChangeType::SubscriptionDeleted, version: seen.next(), body });
         }
-        // Syncs are no changes of the subscription. What they change on its calendar has an entry.
+        // Syncs do not change the subscription. What they change on its calendar has an entry.
         Change::AdoptRemains { .. }
         | Change::RemoveRemains { .. }
         | Change::ForgetSubscription { .. }

@@ -83,6 +83,7 @@ guides! {
     Use "use/booking" "docs/use/booking.md";
     Use "use/webhooks" "docs/use/webhooks.md";
     Use "use/changes" "docs/use/changes.md";
+    Use "use/change-feed" "docs/use/change-feed.md";
     Use "use/ical" "docs/use/ical.md";
     Use "use/console" "docs/use/console.md";
     Use "use/human-calendars" "docs/use/human-calendars.md";

@@ -23,8 +23,8 @@ pub struct ListOrganizationChanges {
     /// `since`, nothing is waited for.
     #[param(minimum = 0, maximum = 60, default = 0)]
     pub wait: Option<i64>,
-    /// Only changes of these types, separated by commas. A type is exact, such as `calendar.created`, or stands for all
-    /// types of a kind, such as `event.*`. Defaults to all.
+    /// Only changes of these types, separated by commas. A type is exact, such as `calendar.created`, or ends with
+    /// `.*` for all types of a kind, such as `event.*`. Defaults to all.
     #[param(example = "event.*,calendar.deleted")]
     pub types: Option<String>,
     /// The maximum number of entries per page, 1-200.

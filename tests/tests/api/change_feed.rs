@@ -20,7 +20,7 @@ use crate::{
 const CHANGES: &str = "/v1/changes";
 const START: &str = "2027-05-04T09:00:00Z";
 const END: &str = "2027-05-04T10:00:00Z";
-/// How many tasks write at once, how often each does, and how many read meanwhile.
+/// How many tasks write at once, how often each does, and how many read at the same time.
 const WRITERS: usize = 32;
 const EACH: usize = 4;
 const READERS: usize = 20;
@@ -166,7 +166,7 @@ async fn other_tokens_and_callers_are_refused(#[case] database: Database) {
         (("limit", "201"), "limit"),
         (("offset", "1"), "offset"),
     ] {
-        api.get(CHANGES).query(&[query]).await.refused(400, "invalid_request").param(param);
+        api.get(CHANGES).query(&[query]).await.refused(400, "validation_error").param(param);
     }
 }
 
@@ -214,9 +214,10 @@ async fn ten_waiting(api: &Client, since: &str) -> (Vec<tokio::task::JoinHandle<
     loop {
         // It takes the place of another one until all of them have one.
         let answer = api.impatient().get(CHANGES).query(&[("since", since), ("wait", "1")]).await;
-        if answer.status == 429 {
+        if answer.at("/error/code") == "too_many_waits" {
             return (readers, answer);
         }
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

@@ -44,6 +44,7 @@ fn environment(server: &Server) -> BTreeMap<String, String> {
 #[case::proposals("proposals", &[AGENT, CALENDAR])]
 #[case::booking("booking", &[AGENT, CALENDAR])]
 #[case::changes("changes", &[AGENT, CALENDAR])]
+#[case::change_feed("change-feed", &[AGENT, CALENDAR])]
 #[case::limits("limits", &[])]
 #[tokio::test]
 async fn the_commands_of_a_guide_work_as_printed(

@@ -179,6 +179,14 @@ mod tests {
         assert_eq!(ChangeType::from_name("webhook.test"), None);
     }
 
+    #[test]
+    fn types_without_a_message_are_documented() {
+        let documented = include_str!("../../../../docs/use/change-feed.md");
+        for change_type in ChangeType::UNANNOUNCED {
+            assert!(documented.contains(&format!("`{}`", change_type.as_str())), "{change_type:?}");
+        }
+    }
+
     #[rstest]
     #[case("event.created", &["event.created"])]
     #[case("agent.*", &["agent.created", "agent.updated", "agent.deleted"])]

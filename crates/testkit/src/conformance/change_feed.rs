@@ -26,7 +26,7 @@ use crate::fixtures::Compose;
 /// How many tasks write at once, and how often each does.
 const WRITERS: usize = 32;
 const EACH: usize = 3;
-/// How many tasks read meanwhile.
+/// How many tasks read at the same time.
 const READERS: usize = 20;
 
 impl Scene {

@@ -30,10 +30,13 @@ pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, wor
     story.ask(&op::LIST_AGENT_EVENTS).of(ada).query(window).by(key).record().await;
     story.ask(&op::SEARCH_EVENTS).query("q=review&start_after=2026-03-01T00:00:00Z").by(key).record().await;
 
+    let end = text(&story.ask(&op::LIST_ORGANIZATION_CHANGES).by(key).done().await, "/next");
     let body = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" });
     story.ask(&op::UPDATE_EVENT).of(&standup).by(key).send(body).record().await;
     let body = json!({ "calendar_id": hers });
     story.ask(&op::MOVE_EVENT).of(&review).by(key).send(body).record().await;
+    let query = format!("since={end}&wait=30&limit=1");
+    story.ask(&op::LIST_ORGANIZATION_CHANGES).query(&query).by(key).record().await;
     let back = json!({ "calendar_id": work });
     story.ask(&op::MOVE_EVENT).of(&review).by(key).send(back).done().await;
     let body = json!({ "description": "Everybody brings a draft.", "reminders": [30] });
