@@ -16,7 +16,8 @@ use crate::{App, ChangeSet};
 const SECRETS_OF_CALENDARS: &[&str] = &["ical_url"];
 /// A slug that the service made is a secret, and the address contains it.
 const SECRETS_OF_PAGES: &[&str] = &["slug", "booking_url"];
-/// The address of a private feed is a secret, and an error may repeat a part of it. The result of a sync is not a change.
+/// The address of a private feed is a secret, and an error may repeat a part of it. The result of a sync is not a
+/// change.
 const SECRETS_OF_SUBSCRIPTIONS: &[&str] = &["url", "last_error", "last_sync", "last_synced_at"];
 
 /// The version in the entry of a change that no row of its resource shows.

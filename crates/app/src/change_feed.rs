@@ -20,8 +20,8 @@ use crate::{
 const POLLED_AT_ONCE: usize = 500;
 
 impl App {
-    /// The next page of the organization's changes. If there is none yet, waits for up to `wait`, or until the node stops.
-    /// Without `since`, answers the present end at once.
+    /// The next page of the organization's changes. If there is none yet, waits for up to `wait`, or until the node
+    /// stops. Without `since`, answers the present end at once.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::FeedResync`] if the reader must start over;
@@ -85,8 +85,8 @@ impl App {
         Ok(read.page(after, query.limit)?)
     }
 
-    /// Starts to follow the organization's changes for longer than one answer, from `since` or from the present end. The
-    /// first page is read at once.
+    /// Starts to follow the organization's changes for longer than one answer, from `since` or from the present end.
+    /// The first page is read at once.
     ///
     /// # Errors
     /// As [`Self::organization_changes`].
@@ -115,8 +115,8 @@ impl App {
         }
     }
 
-    /// Looks for changes that other nodes committed, and wakes the readers of this node that wait for them. Called every
-    /// 250 ms while the service runs. Asks nothing if nobody waits.
+    /// Looks for changes that other nodes committed, and wakes the readers of this node that wait for them. Called
+    /// every 250 ms while the service runs. Asks nothing if nobody waits.
     pub async fn poll_change_feeds(&self) {
         for organizations in self.feed_waits.organizations().chunks(POLLED_AT_ONCE) {
             match self.parts.store.feed_ends(organizations).await {
@@ -134,8 +134,8 @@ impl App {
         self.feed_waits.close();
     }
 
-    /// Removes up to about `limit` old entries of change feeds, and as many feeds that nobody reads. Returns whether that
-    /// was all.
+    /// Removes up to about `limit` old entries of change feeds, and as many feeds that nobody reads. Returns whether
+    /// that was all.
     ///
     /// # Errors
     /// The store fails.
@@ -170,8 +170,8 @@ impl FeedReader {
         FeedToken::new(self.org, self.after).to_text()
     }
 
-    /// The next changes, as soon as there are any. Empty if there are none within `patience`; `None` if the reader ends,
-    /// because the node stops or has no place for it. Asks the database nothing while nothing changes.
+    /// The next changes, as soon as there are any. Empty if there are none within `patience`; `None` if the reader
+    /// ends, because the node stops or has no place for it. Asks the database nothing while nothing changes.
     ///
     /// # Errors
     /// As [`App::organization_changes`].

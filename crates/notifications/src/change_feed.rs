@@ -87,8 +87,8 @@ pub struct FeedPage {
 }
 
 impl FeedRead {
-    /// The page of at most `limit` entries for a reader at `after`. `self` is the result of the query for it, with up to
-    /// one entry more than `limit`.
+    /// The page of at most `limit` entries for a reader at `after`. `self` is the result of the query for it, with up
+    /// to one entry more than `limit`.
     ///
     /// # Errors
     /// [`FeedResync::TooOld`] if entries after that position have been purged, [`FeedResync::Unknown`] if the feed has
@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn only_positions_that_are_kept_are_read_on_from() {
-        let page = |after| FeedRead { head: head(10, 20), entries: Vec::new(), more: false }.page(FeedPosition(after), 5);
+        let read = FeedRead { head: head(10, 20), entries: Vec::new(), more: false };
+        let page = |after| read.clone().page(FeedPosition(after), 5);
         assert_eq!(page(9), Err(FeedResync::TooOld));
         assert_eq!(page(21), Err(FeedResync::Unknown));
         for after in [10, 20] {
@@ -161,7 +162,10 @@ mod tests {
     proptest! {
         /// A reader that follows the pages gets every wanted entry once and in order, whatever the limits are.
         #[test]
-        fn pages_follow_each_other_without_gaps(last in 0_i64..12_000, limits in prop::collection::vec(1_u32..400, 1..9)) {
+        fn pages_follow_each_other_without_gaps(
+            last in 0_i64..12_000,
+            limits in prop::collection::vec(1_u32..400, 1..9),
+        ) {
             let (mut after, mut seen, mut limits) = (FeedPosition(0), 0, limits.into_iter().cycle());
             loop {
                 let limit = limits.next().unwrap();

@@ -220,8 +220,8 @@ pub trait Letters: Send + Sync {
 /// The change feeds of organizations. Commits add the entries.
 #[async_trait]
 pub trait ChangeFeeds: Send + Sync {
-    /// Starts the feed of an organization at `now`, or notes that it was read, and returns its end. Every change that is
-    /// committed after this returns has an entry. `None` if the organization does not exist.
+    /// Starts the feed of an organization at `now`, or notes that it was read, and returns its end. Every change that
+    /// is committed after this returns has an entry. `None` if the organization does not exist.
     async fn start_feed(&self, org: OrgId, now: Timestamp) -> Result<Option<FeedPosition>, StoreError>;
 
     /// Up to `limit` entries of the wanted types after `after`, among the next
@@ -243,7 +243,7 @@ pub trait ChangeFeeds: Send + Sync {
     /// say so before the entries are gone.
     async fn forget_changes(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Ends up to `limit` feeds that nobody has read since `before`, and returns how many. Their entries stay until they
-    /// are old.
+    /// Ends up to `limit` feeds that nobody has read since `before`, and returns how many. Their entries stay until
+    /// they are old.
     async fn end_unread_feeds(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -7,9 +7,10 @@
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
 //! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters, allowances,
-//! heads of change feeds by organization, and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which
-//! keeps them from being deleted. Only a deletion, a change of an organization's address, and the start
-//! of a change feed wait for this lock; they lock nothing that comes before accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
+//! heads of change feeds by organization, and last the epoch of principals. From its beginning, a transaction holds a
+//! shared lock on its organizations, which keeps them from being deleted. Only a deletion, a change of an
+//! organization's address, and the start of a change feed wait for this lock; they lock nothing that comes before
+//! accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
 //! retried here.
 
 use std::error::Error as StdError;
@@ -27,8 +28,7 @@ use tracing::Instrument as _;
 
 use crate::apply::{
     accounts, answers, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals, subscriptions,
-    usage,
-    webhooks,
+    usage, webhooks,
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;

@@ -100,7 +100,8 @@ impl Deletions for PostgresStore {
             "DELETE FROM waiting_messages WHERE org_id = $1 AND (created_at, id) IN (
                  SELECT created_at, id FROM waiting_messages WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM change_feed_heads WHERE org_id = $1 AND $2::bigint > 0",
-            "DELETE FROM change_feed WHERE org_id = $1 AND id IN (SELECT id FROM change_feed WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM change_feed WHERE org_id = $1 AND id IN (
+                 SELECT id FROM change_feed WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM outbox WHERE org_id = $1 AND id IN (SELECT id FROM outbox WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM audit_log WHERE org_id = $1 AND id IN (SELECT id FROM audit_log WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM organization_owners WHERE org_id = $1 AND $2::bigint > 0",

@@ -9,8 +9,8 @@ use kalends_time::Timestamp;
 
 use crate::{EntryWrite, Key, Located, SealedChangeSet, places, row_id};
 
-/// The entries of change-sets that are committed together, by organization. Those of an organization are in the order of
-/// its changes.
+/// The entries of change-sets that are committed together, by organization. Those of an organization are in the order
+/// of its changes.
 #[derive(Default)]
 pub struct EntriesToPlace<'a>(BTreeMap<OrgId, Vec<EntryWrite<'a>>>);
 

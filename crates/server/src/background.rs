@@ -1,6 +1,6 @@
 //! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, wakes
-//! readers that wait for changes of other nodes, returns the leased units of idle organizations, and writes on which days
-//! keys were used. Work that is done once for all nodes belongs to the worker.
+//! readers that wait for changes of other nodes, returns the leased units of idle organizations, and writes on which
+//! days keys were used. Work that is done once for all nodes belongs to the worker.
 
 use std::{sync::Arc, time::Duration};
 

@@ -11,8 +11,8 @@ use crate::error::ApplyError;
 
 /// Stores the entries of all change-sets whose organizations have a feed.
 ///
-/// All transactions of an organization contend for its head, and hold it until they end. That gives all readers the same
-/// order, so this comes last. The heads are locked one by one in the order of the organizations.
+/// All transactions of an organization contend for its head, and hold it until they end. That gives all readers the
+/// same order, so this comes last. The heads are locked one by one in the order of the organizations.
 pub(crate) async fn append(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let entries = EntriesToPlace::of(batch);
     if entries.is_empty() {
@@ -55,7 +55,8 @@ pub(crate) async fn append(connection: &mut PgConnection, batch: &[SealedChangeS
     let created: Vec<i64> = placed.iter().map(|(_, entry)| entry.created_at.as_micros()).collect();
     sqlx::query!(
         "INSERT INTO change_feed (org_id, id, seq, change_type, version, body, created_at)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])",
+         SELECT * FROM unnest(
+             $1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])",
         &orgs,
         &ids,
         &positions,

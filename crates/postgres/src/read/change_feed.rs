@@ -19,6 +19,17 @@ use crate::transaction::in_transaction;
 impl ChangeFeeds for PostgresStore {
     async fn start_feed(&self, org: OrgId, now: Timestamp) -> Result<Option<FeedPosition>, StoreError> {
         let (org_id, now) = (org.uuid(), now.as_micros());
+        let noted = retried(|| {
+            sqlx::query_scalar!(
+                "UPDATE change_feed_heads SET read_at = greatest(read_at, $2) WHERE org_id = $1 RETURNING last_seq",
+                org_id,
+                now,
+            )
+            .fetch_optional(&self.connections)
+        });
+        if let Some(end) = noted.await.map_err(store_error)? {
+            return Ok(Some(FeedPosition(end)));
+        }
         let started = retried(|| {
             in_transaction(&self.connections, async |connection| {
                 // Every commit holds a shared lock on its organization from its beginning. This waits for those that
@@ -104,8 +115,8 @@ impl ChangeFeeds for PostgresStore {
         .map_err(store_error)?;
         let mut removed = 0;
         for row in old {
-            // First the head: a reader must not miss entries that it may still ask for. If the second statement fails, the
-            // next purge repeats both.
+            // First the head: a reader must not miss entries that it may still ask for. If the second statement fails,
+            // the next purge repeats both.
             let noted = retried(|| {
                 sqlx::query!(
                     "UPDATE change_feed_heads SET first_seq = greatest(first_seq, $2) WHERE org_id = $1",

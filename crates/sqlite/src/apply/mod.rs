@@ -1,9 +1,9 @@
 //! The writes of change-sets, one module for each kind.
 //!
-//! Events, messages, entries of change feeds, charges, audit entries and answers are written for a whole group, with one statement per table.
-//! Everything else is written row by row, since a change-set with anything else is alone in its group. A statement for
-//! many rows says `or fail`: if it fails, its group is rolled back anyway, so SQLite need not be able to undo the
-//! statement alone.
+//! Events, messages, entries of change feeds, charges, audit entries and answers are written for a whole group, with
+//! one statement per table. Everything else is written row by row, since a change-set with anything else is alone in
+//! its group. A statement for many rows says `or fail`: if it fails, its group is rolled back anyway, so SQLite need
+//! not be able to undo the statement alone.
 
 pub(crate) mod accounts;
 pub(crate) mod allowances;

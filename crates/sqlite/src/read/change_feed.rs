@@ -18,8 +18,8 @@ use crate::{
 impl ChangeFeeds for SqliteStore {
     async fn start_feed(&self, org: OrgId, now: Timestamp) -> Result<Option<FeedPosition>, StoreError> {
         let (org_id, now) = (org.uuid(), now.as_micros());
-        // There is one writer, so no commit is under way that has not seen the new head. Positions start at the time, so
-        // that they are higher than those of a feed that ended before.
+        // There is one writer, so no commit is under way that has not seen the new head. Positions start at the time,
+        // so that they are higher than those of a feed that ended before.
         let end = self
             .written(async |connection| {
                 sqlx::query_scalar!(

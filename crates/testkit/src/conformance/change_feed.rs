@@ -40,7 +40,12 @@ impl Scene {
     }
 
     /// All entries after a position, in pages.
-    async fn entries(&self, mut after: FeedPosition, types: &WantedTypes, limit: u32) -> Vec<(FeedPosition, FeedEntry)> {
+    async fn entries(
+        &self,
+        mut after: FeedPosition,
+        types: &WantedTypes,
+        limit: u32,
+    ) -> Vec<(FeedPosition, FeedEntry)> {
         let mut all = Vec::new();
         loop {
             let page = self.read_feed(after, types, limit).await.page(after, limit).unwrap();

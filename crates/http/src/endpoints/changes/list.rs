@@ -24,10 +24,10 @@ const WAIT_OF_TOOLS: Duration = Duration::from_secs(20);
 /// Without `since`, the answer has no entries, and its `next` is the present end. With the `next` of an earlier answer
 /// as `since`, the answer has what changed after it, without gaps. Entries are kept for 7 days. `wait` lets the answer
 /// come as soon as there is something. With `Accept: text/event-stream`, the answer is a stream of server-sent events
-/// that goes on for up to 10 minutes; each event has a token as its `id`, and `Last-Event-ID` counts in place of `since`.
-/// 410 `conflict`, code `resync`, means that the token is not one of the organization, or older than 7 days. Then ask
-/// without `since` for `next`, read everything that you need, and continue from `next`. At most 10 requests of a key
-/// wait at once. A tool call waits for at most 20 seconds. Not for agents' keys.
+/// that goes on for up to 10 minutes; each event has a token as its `id`, and `Last-Event-ID` counts in place of
+/// `since`. 410 `conflict`, code `resync`, means that the token is not one of the organization, or older than 7 days.
+/// Then ask without `since` for `next`, read everything that you need, and continue from `next`. At most 10 requests of
+/// a key wait at once. A tool call waits for at most 20 seconds. Not for agents' keys.
 #[utoipa::path(
     get,
     path = "/v1/changes",
