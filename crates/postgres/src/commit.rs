@@ -184,14 +184,14 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     bridge::apply(connection, batch).await?;
     letters::withdraw(connection, batch).await?;
     letters::apply(connection, batch).await?;
-    outbox::apply(connection, batch).await?;
+    let with_feed = outbox::apply(connection, batch).await?;
     audit::apply(connection, batch).await?;
     accounts::apply(connection, batch).await?;
     usage::check_existing(connection, batch).await?;
     placed::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
-    change_feed::append(connection, batch).await?;
+    change_feed::append(connection, batch, with_feed).await?;
     accounts::raise_epoch(connection, batch).await?;
     // A dry run is a batch of its own, and an error rolls the transaction back.
     match batch.iter().any(|entry| entry.changes().dry_run) {

@@ -109,7 +109,7 @@ pub struct WantedTypes(Option<Vec<ChangeType>>);
 
 /// A name in a list of types is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("got {got:?}; must name types, separated by commas, or all of a kind, as `event.*` does; the types are {known}")]
+#[error("got {got:?}; must name types, separated by commas, or all of a kind, as `event.*` does; types are {known}")]
 pub struct TypesError {
     known: String,
     got: String,

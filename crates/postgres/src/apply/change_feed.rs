@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kalends_app::ChangeSet;
 use kalends_kernel::OrgId;
 use kalends_rows::{EntriesToPlace, SealedChangeSet};
 use sqlx::PgConnection;
@@ -13,23 +14,33 @@ use crate::error::ApplyError;
 ///
 /// All transactions of an organization contend for its head, and hold it until they end. That gives all readers the
 /// same order, so this comes last. The heads are locked one by one in the order of the organizations.
-pub(crate) async fn append(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+///
+/// `with_feed` are the organizations of messages that have a feed.
+pub(crate) async fn append(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+    mut with_feed: Vec<Uuid>,
+) -> Result<(), ApplyError> {
     let entries = EntriesToPlace::of(batch);
     if entries.is_empty() {
         return Ok(());
     }
     let counts: BTreeMap<Uuid, i64> = entries.counts().map(|(org, count)| (org.uuid(), count)).collect();
-    let orgs: Vec<Uuid> = counts.keys().copied().collect();
-    // The organizations are locked already, and a feed starts only under a lock that waits for that. So the answer is
-    // still true when this transaction commits.
-    let mut with_feed =
-        sqlx::query_scalar!("SELECT org_id FROM change_feed_heads WHERE org_id = ANY($1::uuid[])", &orgs)
+    // An organization is locked before its messages are stored, unless the change-set writes the organization itself.
+    // A feed starts only under a lock that waits for this one. So what was read after it is true until the commit.
+    let is_unknown = |changes: &ChangeSet| {
+        changes.messages.is_empty() && !changes.entries.is_empty() || !changes.presumes_organization()
+    };
+    if batch.iter().any(|sealed| is_unknown(sealed.changes())) {
+        let orgs: Vec<Uuid> = counts.keys().copied().collect();
+        with_feed = sqlx::query_scalar!("SELECT org_id FROM change_feed_heads WHERE org_id = ANY($1::uuid[])", &orgs)
             .fetch_all(&mut *connection)
             .await?;
+    }
     with_feed.sort_unstable();
     let mut ends = BTreeMap::new();
     for org in with_feed {
-        let count = counts.get(&org).copied().unwrap_or(0);
+        let Some(count) = counts.get(&org).copied() else { continue };
         let end = sqlx::query_scalar!(
             "UPDATE change_feed_heads SET last_seq = last_seq + $2 WHERE org_id = $1 RETURNING last_seq",
             org,

@@ -6,10 +6,12 @@ use uuid::Uuid;
 
 use crate::error::ApplyError;
 
-pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+/// Stores the messages, and returns the organizations among theirs that have a change feed. The same statement does
+/// both, since every change with a message asks for both.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Vec<Uuid>, ApplyError> {
     let messages: Vec<_> = batch.iter().flat_map(SealedChangeSet::messages).collect();
     if messages.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let orgs: Vec<Uuid> = messages.iter().map(|(message, _)| message.org.uuid()).collect();
     let ids: Vec<Uuid> = messages.iter().map(|(message, _)| message.id.uuid()).collect();
@@ -19,7 +21,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     let about: Vec<Option<Uuid>> =
         messages.iter().map(|(message, _)| message.about.map(|about| about.uuid())).collect();
     let created: Vec<i64> = messages.iter().map(|(message, _)| message.created_at.as_micros()).collect();
-    sqlx::query!(
+    let with_feed = sqlx::query_scalar!(
         "WITH heard AS (
              SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
                      $7::uuid[]) AS message (org_id, id, event_type, payload, resource_version, created_at, about)
@@ -27,9 +29,11 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
          ), kept AS (
              INSERT INTO outbox (org_id, id, event_type, payload, resource_version, created_at)
              SELECT org_id, id, event_type, payload, resource_version, created_at FROM heard
+         ), waiting AS (
+             INSERT INTO waiting_messages (created_at, org_id, id, event_type, about)
+             SELECT created_at, org_id, id, event_type, about FROM heard
          )
-         INSERT INTO waiting_messages (created_at, org_id, id, event_type, about)
-         SELECT created_at, org_id, id, event_type, about FROM heard",
+         SELECT org_id FROM change_feed_heads WHERE org_id = ANY($1::uuid[])",
         &orgs,
         &ids,
         &types as &[&str],
@@ -38,7 +42,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         &created,
         &about as &[Option<Uuid>],
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    Ok(())
+    Ok(with_feed)
 }
