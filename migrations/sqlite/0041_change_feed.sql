@@ -11,6 +11,8 @@ CREATE TABLE change_feed_heads (
     read_at   INTEGER NOT NULL,
     CONSTRAINT change_feed_heads_pk PRIMARY KEY (org_id)
 );
+-- Finds feeds that nobody reads.
+CREATE INDEX change_feed_heads_by_reading ON change_feed_heads (read_at);
 
 CREATE TABLE change_feed (
     org_id      BLOB    NOT NULL,
