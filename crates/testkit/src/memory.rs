@@ -52,6 +52,7 @@ use self::state::State;
 pub struct MemoryStore {
     state: Arc<Mutex<Arc<State>>>,
     feeds_read: Arc<AtomicU64>,
+    change_feed_reads: Arc<AtomicU64>,
 }
 
 impl MemoryStore {
@@ -63,6 +64,11 @@ impl MemoryStore {
     /// How often the events of a feed were read.
     pub fn feeds_read(&self) -> u64 {
         self.feeds_read.load(Ordering::Relaxed)
+    }
+
+    /// How often a change feed was read, or the ends of some.
+    pub fn change_feed_reads(&self) -> u64 {
+        self.change_feed_reads.load(Ordering::Relaxed)
     }
 
     /// Every acceptance of terms that was recorded for the organization, in order.

@@ -4,6 +4,7 @@
 mod account;
 mod availability;
 mod bridge;
+mod change_feed;
 mod console;
 mod feeds;
 mod histories;

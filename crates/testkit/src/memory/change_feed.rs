@@ -1,5 +1,7 @@
 //! The change feeds of organizations.
 
+use std::sync::atomic::Ordering;
+
 use async_trait::async_trait;
 use kalends_app::ChangeSet;
 use kalends_kernel::{OrgId, StoreError};
@@ -29,6 +31,7 @@ impl ChangeFeeds for MemoryStore {
         types: &WantedTypes,
         limit: u32,
     ) -> Result<Option<FeedRead>, StoreError> {
+        self.change_feed_reads.fetch_add(1, Ordering::Relaxed);
         let state = self.state();
         let Some(head) = state.feed_heads.get(&org).copied() else { return Ok(None) };
         let until = after.looked_on().min(head.last);
@@ -50,6 +53,7 @@ impl ChangeFeeds for MemoryStore {
     }
 
     async fn feed_ends(&self, orgs: &[OrgId]) -> Result<Vec<(OrgId, FeedPosition)>, StoreError> {
+        self.change_feed_reads.fetch_add(1, Ordering::Relaxed);
         let state = self.state();
         Ok(orgs.iter().filter_map(|org| Some((*org, state.feed_heads.get(org)?.last))).collect())
     }

@@ -1,0 +1,216 @@
+//! Waiting for changes over the in-memory store, with time that passes at once.
+
+use std::{sync::Arc, time::Duration};
+
+use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
+use kalends_app::{
+    Actor, App, ChangeSet, MemoryRateLimiter, Parts, Refusal, Request,
+    operations::{self, Operation},
+    ports::Commit as _,
+};
+use kalends_calendars::{AgentType, NewAgent};
+use kalends_kernel::{KeyId, Metadata, RequestId};
+use kalends_testkit::{
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
+    fixtures::{Compose as _, Fixtures, settings},
+};
+use kalends_time::Clock as _;
+use kalends_wire::{FeedQuery, ListOrganizationChanges, OrganizationChanges};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
+
+/// How many keys wait, and how often each does.
+const KEYS: usize = 40;
+const EACH: usize = 10;
+const WAIT: Duration = Duration::from_secs(60);
+
+/// An organization, and two processes on its store.
+struct Stage {
+    app: Arc<App>,
+    node: Arc<App>,
+    store: MemoryStore,
+    make: Fixtures,
+    organization: Organization,
+}
+
+/// A process that uses the store.
+fn process(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
+    App::new(Parts {
+        store: Arc::new(store.clone()),
+        clock: Arc::new(make.clock.clone()),
+        entropy: Arc::new(make.entropy.clone()),
+        mailer: Arc::new(Mailbox::default()),
+        calendar_providers: Arc::new(NoCalendarProviders),
+        limiter: Arc::new(MemoryRateLimiter::default()),
+        sender: Arc::new(NoSender),
+        fetcher: Arc::new(NoFetcher),
+        passwords: Arc::new(TestPasswords::default()),
+        tokens: Arc::new(TestTokens),
+        providers: Arc::new(NoProviders),
+        settings: settings(),
+    })
+}
+
+fn query(since: Option<String>) -> FeedQuery {
+    ListOrganizationChanges { since, ..ListOrganizationChanges::default() }.parse().unwrap()
+}
+
+impl Stage {
+    async fn set() -> Self {
+        let (store, make) = (MemoryStore::new(), Fixtures::new());
+        let organization = make.organization();
+        store.commit(ChangeSet::new(organization.id).create(&organization)).await.unwrap();
+        Self { app: process(&store, &make), node: process(&store, &make), store, make, organization }
+    }
+
+    /// A caller with a key of its own.
+    fn actor(&self, operation: &'static Operation) -> Actor {
+        let now = self.make.clock.now();
+        let principal = Principal {
+            signed_in: None,
+            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
+            key_prefix: "svc_sk_0123456789abc".into(),
+            org: self.organization.id,
+            kind: CallerKind::OrganizationKey,
+            reach: Reach::Organization,
+            waitlisted: false,
+            plan: self.organization.plan,
+            limits: self.organization.limits().unwrap(),
+            accepted_terms: None,
+        };
+        let request = Request {
+            id: RequestId::new(now, &self.make.entropy),
+            ip: None,
+            operation,
+            started: now,
+            idempotency: None,
+            local: false,
+        };
+        Actor::enter(Arc::new(principal), request).unwrap()
+    }
+
+    /// The present end.
+    async fn end(&self) -> String {
+        let reader = self.actor(&operations::LIST_ORGANIZATION_CHANGES);
+        self.app.organization_changes(&reader, &query(None), WAIT).await.unwrap().next
+    }
+
+    /// A request that waits.
+    fn waiting(&self, reader: &Actor, since: &str) -> JoinHandle<Result<OrganizationChanges, Refusal>> {
+        let (app, reader, query) = (Arc::clone(&self.app), reader.clone(), query(Some(since.to_owned())));
+        tokio::spawn(async move { app.organization_changes(&reader, &query, WAIT).await })
+    }
+
+    /// A change by one of the processes.
+    async fn change(&self, process: &App) {
+        let new = NewAgent {
+            name: "Ada".to_owned(),
+            kind: AgentType::Ai,
+            description: None,
+            metadata: Metadata::default(),
+        };
+        process.create_agent(&self.actor(&operations::CREATE_AGENT), new).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_readers_read_nothing_while_nothing_changes() {
+    let stage = Stage::set().await;
+    let since = stage.end().await;
+    let before = stage.store.change_feed_reads();
+    stage.app.poll_change_feeds().await;
+    assert_eq!(stage.store.change_feed_reads(), before, "nobody waits");
+    let mut readers = Vec::new();
+    for _ in 0..KEYS {
+        let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+        readers.extend((0..EACH).map(|_| stage.waiting(&reader, &since)));
+    }
+    sleep(Duration::from_secs(1)).await;
+    let each_once = before + (KEYS * EACH) as u64;
+    assert_eq!(stage.store.change_feed_reads(), each_once);
+    for _ in 0..40 {
+        stage.app.poll_change_feeds().await;
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(stage.store.change_feed_reads(), each_once + 40, "each poll is one statement for all");
+
+    stage.change(&stage.node).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(stage.store.change_feed_reads(), each_once + 40, "this process does not know of it yet");
+    stage.app.poll_change_feeds().await;
+    for reader in readers {
+        let page = reader.await.unwrap().unwrap();
+        assert_eq!(page.data.len(), 1);
+        assert_eq!(page.data[0].change_type, "agent.created");
+    }
+    assert_eq!(stage.store.change_feed_reads(), each_once + 41 + (KEYS * EACH) as u64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_commit_of_the_same_process_wakes_its_readers() {
+    let stage = Stage::set().await;
+    let since = stage.end().await;
+    let reader = stage.waiting(&stage.actor(&operations::LIST_ORGANIZATION_CHANGES), &since);
+    sleep(Duration::from_secs(5)).await;
+    let began = Instant::now();
+    stage.change(&stage.app).await;
+    assert_eq!(reader.await.unwrap().unwrap().data.len(), 1);
+    assert_eq!(began.elapsed(), Duration::ZERO, "no poll was needed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_without_a_change_ends_empty() {
+    let stage = Stage::set().await;
+    let since = stage.end().await;
+    let (began, reads) = (Instant::now(), stage.store.change_feed_reads());
+    let page = stage.waiting(&stage.actor(&operations::LIST_ORGANIZATION_CHANGES), &since).await.unwrap().unwrap();
+    assert!(page.data.is_empty() && !page.has_more && page.next == since);
+    assert!(began.elapsed() >= WAIT, "{:?}", began.elapsed());
+    assert_eq!(stage.store.change_feed_reads(), reads + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_with_too_many_waits_is_refused() {
+    let stage = Stage::set().await;
+    let since = stage.end().await;
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let readers: Vec<_> = (0..EACH).map(|_| stage.waiting(&reader, &since)).collect();
+    sleep(Duration::from_secs(1)).await;
+    let refused = stage.waiting(&reader, &since).await.unwrap();
+    assert!(matches!(refused, Err(Refusal::TooManyWaits { most: EACH })), "{refused:?}");
+    let follower = stage.app.follow_changes(&reader, query(Some(since.clone()))).await;
+    assert!(matches!(follower, Err(Refusal::TooManyWaits { .. })));
+    stage.app.end_waits();
+    for reader in readers {
+        assert!(reader.await.unwrap().unwrap().data.is_empty());
+    }
+    let mut follower = stage.app.follow_changes(&reader, query(Some(since))).await.unwrap();
+    assert!(follower.next(WAIT).await.unwrap().is_none(), "nobody waits at a process that stops");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_gets_each_change_once() {
+    let stage = Stage::set().await;
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let mut follower = stage.app.follow_changes(&reader, query(None)).await.unwrap();
+    let begin = follower.token();
+    let reads = stage.store.change_feed_reads();
+    assert!(follower.next(WAIT).await.unwrap().unwrap().is_empty());
+    assert!(follower.next(WAIT).await.unwrap().unwrap().is_empty());
+    assert_eq!(stage.store.change_feed_reads(), reads, "nothing has changed");
+    let mut tokens = vec![begin];
+    for _ in 0..3 {
+        stage.change(&stage.app).await;
+        let changes = follower.next(WAIT).await.unwrap().unwrap();
+        assert_eq!(changes.len(), 1);
+        tokens.push(changes[0].0.clone());
+    }
+    assert_eq!(follower.token(), tokens[3]);
+    // One that begins again at a token gets what came after it.
+    for (number, token) in tokens.iter().enumerate() {
+        let mut again = stage.app.follow_changes(&reader, query(Some(token.clone()))).await.unwrap();
+        assert_eq!(again.next(Duration::ZERO).await.unwrap().unwrap().len(), 3 - number);
+    }
+}
