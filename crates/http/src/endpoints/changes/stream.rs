@@ -5,7 +5,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use futures::stream;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use kalends_app::{Actor, App, FeedReader, FollowedChange};
 use kalends_wire::FeedQuery;
 use tokio::time::Instant;
@@ -16,6 +16,9 @@ use crate::{enter::readmit, error::ApiError};
 const STREAM_LASTS: Duration = Duration::from_secs(10 * 60);
 /// After how long without a change a line is sent. A connection on which nothing moves for 30 seconds is closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The header that asks a proxy not to hold back parts of an answer.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// A stream that is being sent.
 struct Stream {
@@ -49,6 +52,7 @@ pub(super) async fn answer(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
     Ok(response)
 }
 
