@@ -53,11 +53,11 @@ impl App {
             .collect();
         if !made.is_empty() {
             let (org, now) = (changes.org, self.now());
-            changes.entries.extend(made.into_iter().map(|made| self.entry(org, made, now)));
+            changes.entries.extend(made.iter().map(|made| self.entry(org, made, now)));
         }
     }
 
-    fn entry(&self, org: OrgId, made: Made, now: Timestamp) -> FeedEntry {
+    fn entry(&self, org: OrgId, made: &Made, now: Timestamp) -> FeedEntry {
         FeedEntry {
             id: MessageId::new(now, self.entropy()),
             org,
