@@ -194,11 +194,7 @@ pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request
 }
 
 /// Returns the answer, or an error if it misses the deadline.
-async fn in_time(
-    answer: impl Future<Output = Response>,
-    deadline: Duration,
-    progress: Option<&Progress>,
-) -> Response {
+async fn in_time(answer: impl Future<Output = Response>, deadline: Duration, progress: Option<&Progress>) -> Response {
     let mut answer = pin!(answer);
     let mut limit = Instant::now() + deadline;
     let mut excused = Duration::ZERO;

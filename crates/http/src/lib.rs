@@ -116,8 +116,7 @@ fn compose(
 /// Adds the layers that every request passes.
 fn surround(desk: Desk, routes: Router) -> Router {
     // A compressed stream would arrive late.
-    let compressed =
-        SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(files::is_made_for_its_request);
+    let compressed = SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(files::is_made_for_its_request);
     // The layers wrap the router as a whole. Wrapping each route would box every layer for every request.
     let around = ServiceBuilder::new()
         .map_response(envelope::finish)

@@ -28,8 +28,8 @@ mod subscription;
 pub use cause::{Cause, Due, EventChange, EventSort, HoldEnd, Payload, is_addressed};
 pub use change::{Change, Record, Recorded};
 pub use change_feed::{
-    CHANGES_KEPT, ChangeType, ENTRIES_LOOKED_AT, FEED_PAGE_BYTES, FeedEntry, FeedHead, FeedPage, FeedPosition, FeedRead,
-    FeedResync, FeedToken, READS_NOTED_EVERY, TypesError, UNREAD_FEED_LASTS, WantedTypes,
+    CHANGES_KEPT, ChangeType, ENTRIES_LOOKED_AT, FEED_PAGE_BYTES, FeedEntry, FeedHead, FeedPage, FeedPosition,
+    FeedRead, FeedResync, FeedToken, READS_NOTED_EVERY, TypesError, UNREAD_FEED_LASTS, WantedTypes,
 };
 pub use delivery::{
     BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT, least_delivery_id,

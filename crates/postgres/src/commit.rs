@@ -27,8 +27,8 @@ use sqlx::{PgConnection, Postgres};
 use tracing::Instrument as _;
 
 use crate::apply::{
-    accounts, answers, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals, subscriptions,
-    usage, webhooks,
+    accounts, answers, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals,
+    subscriptions, usage, webhooks,
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;

@@ -160,9 +160,8 @@ impl SealedChangeSet {
         let payloads = payloads
             .map(|message| cipher.seal(places::message_payload(message.id), message.payload.as_bytes()))
             .collect();
-        let bodies = entries(&changes)
-            .map(|entry| cipher.seal(places::entry_body(entry.id), entry.body.as_bytes()))
-            .collect();
+        let bodies =
+            entries(&changes).map(|entry| cipher.seal(places::entry_body(entry.id), entry.body.as_bytes())).collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();

@@ -152,8 +152,8 @@ fn ruled(operation: &str) -> About {
         | "deleteAvailabilityGrant" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
-        | "listAuditLog" | "listChanges" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo" | "createWebhook"
-        | "listWebhooks" => About::Organization,
+        | "listAuditLog" | "listChanges" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo"
+        | "createWebhook" | "listWebhooks" => About::Organization,
         "updateAgent" | "deleteAgent" | "getAvailability" | "createScopedKey" => About::OrganizationsAgent,
         "deleteScopedKey" => About::OrganizationsKey,
         "getWebhook"

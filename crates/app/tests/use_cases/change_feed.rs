@@ -105,12 +105,8 @@ impl Stage {
 
     /// A change by one of the processes.
     async fn change(&self, process: &App) {
-        let new = NewAgent {
-            name: "Ada".to_owned(),
-            kind: AgentType::Ai,
-            description: None,
-            metadata: Metadata::default(),
-        };
+        let new =
+            NewAgent { name: "Ada".to_owned(), kind: AgentType::Ai, description: None, metadata: Metadata::default() };
         process.create_agent(&self.actor(&operations::CREATE_AGENT), new).await.unwrap();
     }
 }

@@ -92,13 +92,11 @@ impl ChangeFeeds for PostgresStore {
 
     async fn feed_ends(&self, orgs: &[OrgId]) -> Result<Vec<(OrgId, FeedPosition)>, StoreError> {
         let orgs: Vec<Uuid> = orgs.iter().map(|org| org.uuid()).collect();
-        let rows = sqlx::query!(
-            "SELECT org_id, last_seq FROM change_feed_heads WHERE org_id = ANY($1::uuid[])",
-            &orgs,
-        )
-        .fetch_all(&self.connections)
-        .await
-        .map_err(store_error)?;
+        let rows =
+            sqlx::query!("SELECT org_id, last_seq FROM change_feed_heads WHERE org_id = ANY($1::uuid[])", &orgs,)
+                .fetch_all(&self.connections)
+                .await
+                .map_err(store_error)?;
         Ok(rows.into_iter().map(|row| (OrgId::from_uuid(row.org_id), FeedPosition(row.last_seq))).collect())
     }
 

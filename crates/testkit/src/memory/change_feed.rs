@@ -35,9 +35,10 @@ impl ChangeFeeds for MemoryStore {
         let state = self.state();
         let Some(head) = state.feed_heads.get(&org).copied() else { return Ok(None) };
         let until = after.looked_on().min(head.last);
-        let of_org = state.feed_entries.iter().filter(|((by, position), _)| {
-            *by == org && *position > after && *position <= until
-        });
+        let of_org = state
+            .feed_entries
+            .iter()
+            .filter(|((by, position), _)| *by == org && *position > after && *position <= until);
         let wanted = of_org.filter(|(_, entry)| types.wants(entry.change_type));
         let mut entries: Vec<_> =
             wanted.take(limit as usize).map(|((_, position), entry)| (*position, entry.clone())).collect();
