@@ -101,9 +101,10 @@ impl App {
                         imported.insert(event.calendar);
                     }
                 }
-                // Messages announce agents. What a proposal reserves belongs to the proposal.
+                // Messages announce agents and holds. What a proposal reserves belongs to the proposal.
                 Change::CreateAgent(_)
                 | Change::UpdateAgent { .. }
+                | Change::PlaceHolds { .. }
                 | Change::Reserve { .. }
                 | Change::Unreserve { .. }
                 | Change::AdvanceTimer(_) => {}

@@ -73,7 +73,7 @@ impl App {
             None => None,
         };
         // One extra entry shows whether there are more.
-        let read = self.parts.store.read_feed(org, after, &query.types, query.limit.saturating_add(1)).await?;
+        let read = self.parts.store.read_changes(org, after, &query.types, query.limit.saturating_add(1)).await?;
         drop(turn);
         let read = read.ok_or(FeedResync::Unknown)?;
         if let Some(waiting) = waiting {
@@ -107,7 +107,7 @@ impl App {
     /// The present end of the organization's feed, which starts now if nobody has read it yet.
     async fn feed_end(&self, org: OrgId, now: Timestamp) -> Result<FeedPosition, Refusal> {
         // Nothing is after the last possible position, so this reads only the head.
-        let read = self.parts.store.read_feed(org, FeedPosition(i64::MAX), &WantedTypes::ALL, 1).await?;
+        let read = self.parts.store.read_changes(org, FeedPosition(i64::MAX), &WantedTypes::ALL, 1).await?;
         match read.map(|read| read.head).filter(|head| now - head.read_at < READS_NOTED_EVERY) {
             Some(head) => Ok(head.last),
             // Without the organization, the key is no longer valid.

@@ -227,7 +227,7 @@ pub trait ChangeFeeds: Send + Sync {
     /// Up to `limit` entries of the wanted types after `after`, among the next
     /// [`ENTRIES_LOOKED_AT`](crate::ENTRIES_LOOKED_AT), together with the head, in one snapshot. `None` if the feed is
     /// not started.
-    async fn read_feed(
+    async fn read_changes(
         &self,
         org: OrgId,
         after: FeedPosition,

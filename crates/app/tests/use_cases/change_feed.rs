@@ -80,14 +80,7 @@ impl Stage {
             limits: self.organization.limits().unwrap(),
             accepted_terms: None,
         };
-        let request = Request {
-            id: RequestId::new(now, &self.make.entropy),
-            ip: None,
-            operation,
-            started: now,
-            idempotency: None,
-            local: false,
-        };
+        let request = Request::new(RequestId::new(now, &self.make.entropy), None, operation, now);
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 

@@ -57,7 +57,7 @@ impl ChangeFeeds for PostgresStore {
         started.await.map_err(unexpected)
     }
 
-    async fn read_feed(
+    async fn read_changes(
         &self,
         org: OrgId,
         after: FeedPosition,

@@ -38,7 +38,7 @@ impl ChangeFeeds for SqliteStore {
         Ok(end.map(FeedPosition))
     }
 
-    async fn read_feed(
+    async fn read_changes(
         &self,
         org: OrgId,
         after: FeedPosition,

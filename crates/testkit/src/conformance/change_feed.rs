@@ -35,8 +35,8 @@ impl Scene {
         self.store.start_feed(self.org, self.make.tick()).await.unwrap().unwrap()
     }
 
-    async fn read_feed(&self, after: FeedPosition, types: &WantedTypes, limit: u32) -> FeedRead {
-        self.store.read_feed(self.org, after, types, limit + 1).await.unwrap().unwrap()
+    async fn read_changes(&self, after: FeedPosition, types: &WantedTypes, limit: u32) -> FeedRead {
+        self.store.read_changes(self.org, after, types, limit + 1).await.unwrap().unwrap()
     }
 
     /// All entries after a position, in pages.
@@ -48,7 +48,7 @@ impl Scene {
     ) -> Vec<(FeedPosition, FeedEntry)> {
         let mut all = Vec::new();
         loop {
-            let page = self.read_feed(after, types, limit).await.page(after, limit).unwrap();
+            let page = self.read_changes(after, types, limit).await.page(after, limit).unwrap();
             all.extend(page.entries);
             after = page.reached;
             if !page.has_more {
@@ -117,7 +117,7 @@ pub async fn a_reader_gets_the_types_that_it_wants(store: &StoreUnderTest) {
         assert_eq!(names, ["event.created", "agent.deleted"].repeat(3), "{limit}");
     }
     let none = WantedTypes::parse("booking_page.*").unwrap();
-    let page = scene.read_feed(begin, &none, 9).await.page(begin, 9).unwrap();
+    let page = scene.read_changes(begin, &none, 9).await.page(begin, 9).unwrap();
     assert_eq!((page.entries.len(), page.reached, page.has_more), (0, FeedPosition(begin.0 + 9), false));
 }
 
@@ -128,13 +128,13 @@ pub async fn a_feed_starts_with_its_first_reader(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     let announced = || scene.announcing(&scene.make.event(&calendar, hours(1, 2)));
     scene.commit(announced()).await;
-    assert_eq!(scene.store.read_feed(scene.org, FeedPosition(0), &WantedTypes::ALL, 9).await.unwrap(), None);
+    assert_eq!(scene.store.read_changes(scene.org, FeedPosition(0), &WantedTypes::ALL, 9).await.unwrap(), None);
     let begin = scene.start_feed().await;
     assert_eq!(scene.entries(begin, &WantedTypes::ALL, 9).await, []);
     let before = FeedPosition(begin.0 - 1);
-    assert_eq!(scene.read_feed(before, &WantedTypes::ALL, 9).await.page(before, 9), Err(FeedResync::TooOld));
+    assert_eq!(scene.read_changes(before, &WantedTypes::ALL, 9).await.page(before, 9), Err(FeedResync::TooOld));
     let after = FeedPosition(begin.0 + 1);
-    assert_eq!(scene.read_feed(after, &WantedTypes::ALL, 9).await.page(after, 9), Err(FeedResync::Unknown));
+    assert_eq!(scene.read_changes(after, &WantedTypes::ALL, 9).await.page(after, 9), Err(FeedResync::Unknown));
 
     let stale = Guard::CalendarsOfAgent { agent: scene.agent().await.id, count: 7 };
     assert_refused!(scene.try_commit(announced().guard(stale)).await, CommitError::Stale);
@@ -144,7 +144,7 @@ pub async fn a_feed_starts_with_its_first_reader(store: &StoreUnderTest) {
     assert_eq!(scene.start_feed().await, after, "the feed has started already");
     let nobody = OrgId::from_bytes([9; 16]);
     assert_eq!(scene.store.start_feed(nobody, scene.make.tick()).await.unwrap(), None);
-    assert_eq!(scene.store.read_feed(nobody, begin, &WantedTypes::ALL, 9).await.unwrap(), None);
+    assert_eq!(scene.store.read_changes(nobody, begin, &WantedTypes::ALL, 9).await.unwrap(), None);
 }
 
 /// While many write, all readers see one sequence without gaps, wherever they start again.
@@ -195,7 +195,7 @@ async fn follow(scene: &Scene, begin: FeedPosition, seed: usize) -> BTreeMap<Fee
     let (mut seen, mut after, mut random) = (BTreeMap::new(), begin, seed);
     while seen.len() < WRITERS * EACH {
         let limit = u32::try_from(random % 9 + 1).unwrap();
-        let page = scene.read_feed(after, &WantedTypes::ALL, limit).await.page(after, limit).unwrap();
+        let page = scene.read_changes(after, &WantedTypes::ALL, limit).await.page(after, limit).unwrap();
         let mut next = after;
         for (position, entry) in page.entries {
             assert_eq!(position.0, next.0 + 1, "an entry is missing");
@@ -273,7 +273,7 @@ pub async fn old_changes_are_forgotten(store: &StoreUnderTest) {
     assert_eq!(scene.store.forget_changes(times[2], 1).await.unwrap(), 1);
     assert_eq!(scene.store.forget_changes(times[2], 10).await.unwrap(), 1);
     assert_eq!(scene.store.forget_changes(times[2], 10).await.unwrap(), 0);
-    let page = async |after| scene.read_feed(after, &WantedTypes::ALL, 9).await.page(after, 9);
+    let page = async |after| scene.read_changes(after, &WantedTypes::ALL, 9).await.page(after, 9);
     for gone in 0..2 {
         assert_eq!(page(FeedPosition(begin.0 + gone)).await, Err(FeedResync::TooOld), "{gone}");
     }
@@ -293,13 +293,13 @@ pub async fn a_feed_that_nobody_reads_ends(store: &StoreUnderTest) {
     let theirs = other.start_feed().await;
     assert_eq!(scene.store.end_unread_feeds(noted, 10).await.unwrap(), 0);
     assert_eq!(scene.store.end_unread_feeds(noted + SignedDuration::micros(1), 10).await.unwrap(), 1);
-    assert_eq!(scene.store.read_feed(scene.org, begin, &WantedTypes::ALL, 9).await.unwrap(), None);
+    assert_eq!(scene.store.read_changes(scene.org, begin, &WantedTypes::ALL, 9).await.unwrap(), None);
     assert_eq!(other.entries(theirs, &WantedTypes::ALL, 9).await, []);
     scene.commit(ChangeSet { entries: vec![scene.entry(ChangeType::CalendarUpdated)], ..scene.changes() }).await;
     let again = scene.start_feed().await;
     assert!(again > FeedPosition(begin.0 + 1));
     let old = FeedPosition(begin.0 + 1);
-    assert_eq!(scene.read_feed(old, &WantedTypes::ALL, 9).await.page(old, 9), Err(FeedResync::TooOld));
+    assert_eq!(scene.read_changes(old, &WantedTypes::ALL, 9).await.page(old, 9), Err(FeedResync::TooOld));
     scene.commit(ChangeSet { entries: vec![scene.entry(ChangeType::CalendarUpdated)], ..scene.changes() }).await;
     assert_eq!(scene.entries(again, &WantedTypes::ALL, 9).await.len(), 1);
 }

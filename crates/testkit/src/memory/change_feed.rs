@@ -24,7 +24,7 @@ impl ChangeFeeds for MemoryStore {
         }))
     }
 
-    async fn read_feed(
+    async fn read_changes(
         &self,
         org: OrgId,
         after: FeedPosition,
