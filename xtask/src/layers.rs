@@ -50,6 +50,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
         Layer::Domain,
         &[
             "bookings",
+            "runs",
             "bridge",
             "accounts",
             "proposals",

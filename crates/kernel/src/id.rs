@@ -207,6 +207,8 @@ ids! {
     ExternalCalendarId = "xcl";
     /// A grant: the agents for which a user's calendars count as busy.
     GrantId = "grt";
+    /// One write of a run to one resource.
+    RunWriteId = "rnw";
     /// A request, as `X-Request-Id` and error envelopes show it.
     RequestId = "req";
     /// A data key that encrypts fields at rest.
