@@ -37,6 +37,8 @@ pub struct ChangeSet {
     pub bookings: Vec<kalends_bookings::Change>,
     /// Writes to connection links, connections of human calendars and grants.
     pub bridge: Vec<kalends_bridge::Change>,
+    /// Writes to the journal of runs.
+    pub runs: Vec<kalends_runs::Change>,
     /// Monthly usage: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what its keys may do.
@@ -188,6 +190,7 @@ impl ChangeSet {
             proposals: Vec::new(),
             bookings: Vec::new(),
             bridge: Vec::new(),
+            runs: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             keeps_principals: false,
@@ -212,6 +215,7 @@ impl ChangeSet {
             && self.proposals.is_empty()
             && self.bookings.is_empty()
             && self.bridge.is_empty()
+            && self.runs.is_empty()
             && self.letters.is_empty()
             && self.withdrawn.is_empty()
             && self.uses.is_empty()

@@ -263,6 +263,7 @@ all_of! {
         kalends_feeds::ports::ImportedItems,
         kalends_proposals::ports::Proposals,
         kalends_bookings::ports::BookingPages,
+        kalends_runs::ports::Runs,
         kalends_bridge::ports::ConnectionLinks,
         kalends_bridge::ports::ConnectAttempts,
         kalends_bridge::ports::Connections,

@@ -90,6 +90,8 @@ impl Deletions for PostgresStore {
             "DELETE FROM proposals WHERE org_id = $1 AND id IN (SELECT id FROM proposals WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM proposal_participants WHERE org_id = $1 AND (proposal_id, agent_id) IN (
                  SELECT proposal_id, agent_id FROM proposal_participants WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM run_writes WHERE org_id = $1 AND id IN (
+                 SELECT id FROM run_writes WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM reservations WHERE org_id = $1 AND (calendar_id, proposal_id, place) IN (
                  SELECT calendar_id, proposal_id, place FROM reservations WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhooks WHERE org_id = $1 AND id IN (SELECT id FROM webhooks WHERE org_id = $1 LIMIT $2)",

@@ -234,6 +234,14 @@ impl PostgresStore {
                  ORDER BY user_id
                  LIMIT $4"#
             ),
+            SealedColumn::RunStates => old!(
+                state,
+                r#"SELECT org_id, id, state AS "state!"
+                 FROM run_writes
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(state, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"#
+            ),
             SealedColumn::Answers => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
@@ -391,6 +399,11 @@ impl PostgresStore {
                 "UPDATE second_factors f SET secret = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE row.org_id = row.id AND f.user_id = row.id AND f.secret = row.seen"
+            ),
+            SealedColumn::RunStates => replaced!(
+                "UPDATE run_writes w SET state = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE w.org_id = row.org_id AND w.id = row.id AND w.state = row.seen"
             ),
             SealedColumn::FeedTokens => {
                 sqlx::query!(

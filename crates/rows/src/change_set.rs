@@ -12,7 +12,7 @@ use kalends_kernel::{CalendarId, MessageId, OrgId, Version};
 use kalends_notifications::{ChangeType, Confidential, Letter, Message};
 use kalends_time::Timestamp;
 
-use crate::{EventContent, metadata_digests, places, sealed_envelope};
+use crate::{EventContent, event_state::write_event_state, metadata_digests, places, sealed_envelope};
 
 /// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub struct SealedChangeSet {
@@ -45,6 +45,8 @@ pub struct SealedChangeSet {
     bridge: Vec<SealedBridge>,
     /// The contents of the letters, and what their organization sees of them, in order.
     letters: Vec<SealedLetter>,
+    /// The states before the writes of runs, in order.
+    runs: Vec<Option<String>>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -172,6 +174,7 @@ impl SealedChangeSet {
             envelope: letter.envelope.as_ref().map(|envelope| sealed_envelope(letter.id, envelope, cipher)),
         });
         let letters = letters.collect();
+        let runs = changes.runs.iter().map(|change| run_state(change, cipher)).collect::<Result<_, _>>()?;
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(places::answer_body(&stored.scope), body.as_bytes()))
@@ -192,6 +195,7 @@ impl SealedChangeSet {
             bookings,
             bridge,
             letters,
+            runs,
             body,
         })
     }
@@ -273,6 +277,11 @@ impl SealedChangeSet {
         })
     }
 
+    /// The writes to the journal of runs, each with the sealed state before the write.
+    pub fn runs(&self) -> impl Iterator<Item = (&kalends_runs::Change, Option<&str>)> {
+        self.changes.runs.iter().zip(self.runs.iter().map(Option::as_deref))
+    }
+
     /// The answer to store, with its sealed body.
     pub fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
@@ -293,6 +302,7 @@ impl SealedChangeSet {
             .chain(self.accounts.iter().chain(&self.hooks).chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(self.letters.iter().flat_map(|letter| letter.envelope.iter().chain([&letter.content])))
+            .chain(self.runs.iter().flatten())
             .chain(&self.body);
         let digests = self.digests.iter().map(|digests| digests.len() * DIGEST).sum::<usize>();
         texts.map(|text| text.len() + ROW).sum::<usize>() + digests + ROW
@@ -312,6 +322,17 @@ fn account(change: &kalends_accounts::Change, cipher: &dyn FieldCipher) -> Optio
             Some(cipher.seal(places::second_factor_secret(factor.user), factor.secret.reveal()))
         }
         _ => None,
+    }
+}
+
+/// The sealed part of a write to the journal of runs: the event before.
+fn run_state(change: &kalends_runs::Change, cipher: &dyn FieldCipher) -> Result<Option<String>, serde_json::Error> {
+    match change {
+        kalends_runs::Change::Record { entry, .. } => {
+            let Some(before) = entry.before.as_deref() else { return Ok(None) };
+            Ok(Some(cipher.seal(places::run_state(entry.id), &write_event_state(before)?)))
+        }
+        kalends_runs::Change::Undo { .. } => Ok(None),
     }
 }
 

@@ -44,6 +44,13 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Located { table: "events", id };
         let plain = row.open(places::event_content(id), &self.content, cipher)?;
+        self.with_content(org, &plain)
+    }
+
+    /// The event with this content in plain form, in place of the sealed one.
+    pub(crate) fn with_content(self, org: OrgId, plain: &[u8]) -> Result<Event, StoreError> {
+        let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
+        let row = Located { table: "events", id };
         let EventContent {
             title,
             description,
@@ -54,7 +61,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             guest_reminders,
             seat_changes,
             metadata,
-        } = row.read("content", EventContent::read(&plain))?;
+        } = row.read("content", EventContent::read(plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         Ok(Event {

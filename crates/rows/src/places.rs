@@ -4,7 +4,7 @@ use kalends_accounts::TokenHash;
 use kalends_app::ports::Place;
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    ProposalId, ResponseId, SubscriptionId, UserId, WebhookId,
+    ProposalId, ResponseId, RunWriteId, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -66,6 +66,11 @@ pub const fn booking_page_content(id: BookingPageId) -> Place {
 /// Where the sealed guest of a booking is stored.
 pub const fn booking_guest(id: BookingId) -> Place {
     Place { table: "bookings", column: "guest", id: id.uuid() }
+}
+
+/// Where the sealed state before a write of a run is stored.
+pub const fn run_state(id: RunWriteId) -> Place {
+    Place { table: "run_writes", column: "state", id: id.uuid() }
 }
 
 /// Where the sealed content of a letter is stored.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    OrgId, ProposalId, ResponseId, StoreError, SubscriptionId, UserId, WebhookId,
+    OrgId, ProposalId, ResponseId, RunWriteId, StoreError, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -51,6 +51,8 @@ pub enum SealedColumn {
     CalendarMetadata,
     /// The secrets of second factors. Their rows have no organization: the user is in its place.
     SecondFactors,
+    /// The states before the writes of runs.
+    RunStates,
     /// The bodies of stored answers.
     Answers,
 }
@@ -86,6 +88,7 @@ impl SealedColumn {
         Self::AgentMetadata,
         Self::CalendarMetadata,
         Self::SecondFactors,
+        Self::RunStates,
         Self::Answers,
     ];
 
@@ -132,6 +135,7 @@ impl SealedColumn {
             Self::AgentMetadata => place_of(key, AgentId::from_uuid, places::agent_metadata),
             Self::CalendarMetadata => place_of(key, CalendarId::from_uuid, places::calendar_metadata),
             Self::SecondFactors => place_of(key, UserId::from_uuid, places::second_factor_secret),
+            Self::RunStates => place_of(key, RunWriteId::from_uuid, places::run_state),
             Self::Answers => {
                 let row = located_answer(key);
                 let scope = row.digest("scope", key)?;

@@ -7,8 +7,8 @@
 //!
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
 //! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;
-//! subscriptions; proposals; bookings; the bridge to human calendars; limits on what exists; charges; letters and their
-//! use of allowances; messages; entries of the change feed; the audit entry.
+//! subscriptions; proposals; bookings; the bridge to human calendars; the journal of runs; limits on what exists; charges;
+//! letters and their use of allowances; messages; entries of the change feed; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -193,6 +193,7 @@ async fn apply_group(
         apply::proposals::apply(connection, entry).await?;
         apply::bookings::apply(connection, entry).await?;
         apply::bridge::apply(connection, entry).await?;
+        apply::runs::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;

@@ -69,6 +69,7 @@ impl Deletions for SqliteStore {
             "delete from proposals where rowid in (select rowid from proposals where org_id = ?1 limit ?2)",
             "delete from proposal_participants where rowid in (
                 select rowid from proposal_participants where org_id = ?1 limit ?2)",
+            "delete from run_writes where rowid in (select rowid from run_writes where org_id = ?1 limit ?2)",
             "delete from reservations where org_id = ?1 and (calendar_id, proposal_id, place) in (
                 select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
             "delete from booking_slugs where rowid in (select rowid from booking_slugs where org_id = ?1 limit ?2)",

@@ -161,6 +161,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", user_id as "org_id!", user_id as "id!", secret as sealed from second_factors
                      where rowid > ?2 and substr(secret, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::RunStates => old!(
+                r#"select rowid as "place!", org_id, id, state as "sealed!" from run_writes
+                     where rowid > ?2 and substr(state, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::Answers => old!(
                 r#"select rowid as "place!", org_id, scope as id, body as "sealed!" from idempotent_answers
                      where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -253,6 +257,10 @@ impl SqliteStore {
             SealedColumn::SecondFactors => replaced!(
                 "update second_factors set secret = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where second_factors.rowid = (renewed.value ->> 0) and second_factors.secret = (renewed.value ->> 1)"
+            ),
+            SealedColumn::RunStates => replaced!(
+                "update run_writes set state = renewed.value ->> 2 from jsonb_each(?1) renewed
+                     where run_writes.rowid = (renewed.value ->> 0) and run_writes.state = (renewed.value ->> 1)"
             ),
             SealedColumn::Answers => replaced!(
                 "update idempotent_answers set body = renewed.value ->> 2 from jsonb_each(?1) renewed

@@ -42,6 +42,7 @@ pub(crate) type ProposalRow = kalends_rows::ProposalRow<Key>;
 pub(crate) type ReadingRow = kalends_rows::ReadingRow<Key>;
 pub(crate) type RepeatingRow<'a> = kalends_rows::RepeatingRow<'a, Key>;
 pub(crate) type RulesRow = kalends_rows::RulesRow<Key>;
+pub(crate) type RunWriteRow = kalends_rows::RunWriteRow<Key>;
 pub(crate) type ScopedKeyRow = kalends_rows::ScopedKeyRow<Key>;
 pub(crate) type SessionRow = kalends_rows::SessionRow<Key>;
 pub(crate) type SignedInRow = kalends_rows::SignedInRow<Key>;

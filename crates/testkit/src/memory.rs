@@ -26,6 +26,7 @@ mod names;
 mod organization_lists;
 mod people;
 mod proposals;
+mod runs;
 mod state;
 mod subscriptions;
 mod timers;

@@ -110,7 +110,7 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 /// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens, invitations
 /// of members, and attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
 /// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another
-/// calendar; deleted imported events; entries of change feeds.
+/// calendar; deleted imported events; entries of change feeds; the writes of runs.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
@@ -128,9 +128,10 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let moved = app.purge_moved_events(PURGE_AT_ONCE).await?;
     let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
     let changes = app.purge_changes(PURGE_AT_ONCE).await?;
+    let runs = app.purge_run_writes(PURGE_AT_ONCE).await?;
     let people = answers && sessions && tokens && invitations && claims && attempts && links;
-    let events = moved && imported && changes;
-    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && mail && events))
+    let schedule = timers && reservations && moved && imported && changes && runs;
+    Ok(Done::swept(entries && counts && people && schedule && deliveries && mail))
 }
 
 #[cfg(test)]

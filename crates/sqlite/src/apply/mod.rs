@@ -26,6 +26,7 @@ pub(crate) mod placed;
 pub(crate) mod proposals;
 mod reservations;
 mod rules;
+pub(crate) mod runs;
 mod second_factors;
 pub(crate) mod subscriptions;
 pub(crate) mod timers;

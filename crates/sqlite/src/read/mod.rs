@@ -31,6 +31,7 @@ mod principals;
 mod proposals;
 mod readiness;
 mod rules;
+mod runs;
 mod scoped_keys;
 mod search;
 mod second_factors;

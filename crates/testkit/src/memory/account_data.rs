@@ -152,6 +152,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.feed_heads, limit, |(by, _)| of(by))
                 + remove!(state.feed_entries, limit, |((by, _), _)| of(by))
                 + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
+                + remove!(state.run_writes, limit, |((by, _), _)| of(by))
                 + remove!(state.proposals, limit, |((by, _), _)| of(by))
                 + remove!(state.imported, limit, |((by, ..), _)| of(by))
                 + remove!(state.booking_pages, limit, |((by, _), _)| of(by))

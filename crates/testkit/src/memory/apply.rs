@@ -47,6 +47,9 @@ impl State {
         for change in &changes.bridge {
             next.apply_to_bridge(change)?;
         }
+        for change in &changes.runs {
+            next.apply_to_runs(changes.org, change)?;
+        }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }

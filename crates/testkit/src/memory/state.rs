@@ -23,7 +23,7 @@ use kalends_feeds::{
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
     EventId, ExternalCalendarId, GrantId, HoldSetId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
-    PAGE_BYTES_MAX, Page, ProposalId, Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    PAGE_BYTES_MAX, Page, ProposalId, Revision, RunWriteId, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{
     Delivery, FeedEntry, FeedHead, FeedPosition, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint,
@@ -90,6 +90,7 @@ pub(super) struct State {
     /// The imported items, by origin and key.
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
     pub(super) proposals: BTreeMap<(OrgId, ProposalId), Proposal>,
+    pub(super) run_writes: BTreeMap<(OrgId, RunWriteId), RunWriteRow>,
     pub(super) reservations: Vec<ReservationRow>,
     pub(super) booking_pages: BTreeMap<(OrgId, BookingPageId), BookingPage>,
     pub(super) bookings: BTreeMap<(OrgId, BookingId), Booking>,
@@ -142,6 +143,13 @@ pub(super) struct ReservationRow {
     pub(super) calendar: CalendarId,
     pub(super) reservation: Reservation,
     pub(super) revision: Revision,
+}
+
+/// A write of a run.
+#[derive(Debug, Clone)]
+pub(super) struct RunWriteRow {
+    pub(super) run: kalends_runs::RunKey,
+    pub(super) entry: kalends_runs::Entry,
 }
 
 /// An event that moved from a calendar to another one.

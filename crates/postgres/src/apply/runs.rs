@@ -1,0 +1,73 @@
+//! The journal of runs.
+
+use kalends_rows::{SealedChangeSet, resource_uuid, run_owner};
+use kalends_runs::{Change, Entry, RunKey};
+use sqlx::{PgConnection, types::Uuid};
+
+use crate::error::{ApplyError, all_written};
+
+/// Stores the new writes with one statement, then marks the writes of each undone run.
+pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    record(connection, batch).await?;
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for change in &changes.runs {
+            let Change::Undo { run, count, at } = change else { continue };
+            let undone = sqlx::query!(
+                "UPDATE run_writes SET undone_at = $4
+                 WHERE org_id = $1 AND owner = $2 AND name = $3 AND undone_at IS NULL",
+                changes.org.uuid(),
+                run_owner(run),
+                run.name.as_str(),
+                at.as_micros(),
+            )
+            .execute(&mut *connection)
+            .await?;
+            all_written(undone.rows_affected(), usize::try_from(*count).unwrap_or(usize::MAX))?;
+        }
+    }
+    Ok(())
+}
+
+async fn record(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let mut orgs = Vec::new();
+    let mut writes: Vec<(&RunKey, &Entry, Option<&str>)> = Vec::new();
+    for sealed in batch {
+        for (change, state) in sealed.runs() {
+            if let Change::Record { run, entry } = change {
+                orgs.push(sealed.changes().org.uuid());
+                writes.push((run, entry, state));
+            }
+        }
+    }
+    if writes.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = writes.iter().map(|(_, entry, _)| entry.id.uuid()).collect();
+    let owners: Vec<Uuid> = writes.iter().map(|(run, ..)| run_owner(run)).collect();
+    let names: Vec<&str> = writes.iter().map(|(run, ..)| run.name.as_str()).collect();
+    let operations: Vec<&str> = writes.iter().map(|(_, entry, _)| entry.operation.as_str()).collect();
+    let kinds: Vec<&str> = writes.iter().map(|(_, entry, _)| entry.resource.kind().as_str()).collect();
+    let resources: Vec<Uuid> = writes.iter().map(|(_, entry, _)| resource_uuid(entry.resource)).collect();
+    let states: Vec<Option<&str>> = writes.iter().map(|(.., state)| *state).collect();
+    let versions: Vec<i64> = writes.iter().map(|(_, entry, _)| entry.after.0).collect();
+    let times: Vec<i64> = writes.iter().map(|(_, entry, _)| entry.at.as_micros()).collect();
+    sqlx::query!(
+        "INSERT INTO run_writes (org_id, id, owner, name, operation, resource_type, resource_id, state, version,
+             written_at)
+         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[],
+             $8::text[], $9::bigint[], $10::bigint[])",
+        &orgs,
+        &ids,
+        &owners,
+        &names as &[&str],
+        &operations as &[&str],
+        &kinds as &[&str],
+        &resources,
+        &states as &[Option<&str>],
+        &versions,
+        &times,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
