@@ -130,6 +130,8 @@ actions! {
     ProposalResolve = "proposal.resolve",
     /// A proposal was cancelled.
     ProposalCancel = "proposal.cancel",
+    /// The writes of a run were taken back.
+    RunUndo = "run.undo",
     /// A connection link was created.
     ConnectionCreate = "connection.create",
     /// A user connected a calendar.

@@ -56,6 +56,7 @@ impl Action {
             Self::ProposalRespond => "responded to the proposal {}",
             Self::ProposalResolve => "resolved the proposal {}",
             Self::ProposalCancel => "cancelled the proposal {}",
+            Self::RunUndo => "took back the run {}",
             Self::ConnectionCreate => "created the connection link {}",
             Self::ConnectionAuthorize => "authorized the connection {}",
             Self::ConnectionRevoke => "revoked the connection or link {}",

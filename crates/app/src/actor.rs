@@ -10,6 +10,7 @@ use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
 use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
 use kalends_plans::{Feature, Metric, Plan};
 use kalends_proposals::Proposal;
+use kalends_runs::RunName;
 use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Refusal, operations::Operation};
@@ -31,12 +32,14 @@ pub struct Request {
     pub local: bool,
     /// Whether everything is checked and answered as usual, but nothing is committed.
     pub dry_run: bool,
+    /// The run that its writes belong to, if any.
+    pub run: Option<RunName>,
 }
 
 impl Request {
-    /// A request as it arrives: it is not repeated, its answer shows no local times, and it is not a dry run.
+    /// A request as it arrives: it is not repeated, its answer shows no local times, and it is no dry run and of no run.
     pub const fn new(id: RequestId, ip: Option<IpAddr>, operation: &'static Operation, started: Timestamp) -> Self {
-        Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false }
+        Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false, run: None }
     }
 }
 

@@ -158,15 +158,16 @@ impl App {
         Ok(())
     }
 
-    /// [`Self::commit`] on behalf of an authenticated caller.
+    /// [`Self::commit`] on behalf of an authenticated caller, with the entries in the journal of its run.
     pub(crate) async fn commit_for<T: Send>(
         &self,
         actor: &Actor,
         agent: Option<AgentId>,
         resource: String,
-        changes: ChangeSet,
+        mut changes: ChangeSet,
         answered: Answered<T>,
     ) -> Result<Answered<T>, Attempt> {
+        self.journal(actor, &mut changes).await?;
         let subject = Subject { org: actor.org(), agent, resource };
         self.commit(&actor.request, Some(&actor.principal.key_prefix), subject, changes, answered).await
     }

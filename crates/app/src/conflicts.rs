@@ -98,6 +98,11 @@ impl Written {
         self.replaced.extend(before.recurrence().map(|_| before.id));
     }
 
+    /// Adds the time of a live hold that ends or moves.
+    pub(crate) fn free(&mut self, hold: &Event) {
+        self.freed.push(hold.block());
+    }
+
     /// The present extent, to which [`Self::restore`] goes back.
     pub(crate) fn extent(&self) -> [usize; 3] {
         [self.events.len(), self.freed.len(), self.replaced.len()]

@@ -35,6 +35,11 @@ impl Operation {
         self.writes() && self.action.is_some() && (is_for_keys || on_a_booking)
     }
 
+    /// Whether its writes can belong to a run, because an undo can take them back.
+    pub fn is_undoable(&self) -> bool {
+        UNDOABLE.iter().any(|operation| operation.id == self.id)
+    }
+
     /// The fields of the answer that hold a secret, or an address with one. Nothing else shows it again.
     pub fn secret_fields(&self) -> &'static [&'static str] {
         match self.id {
@@ -299,6 +304,8 @@ operations! {
     RESPOND_TO_PROPOSAL = "respondToProposal" "POST" "/v1/scheduling/proposals/{id}/respond" 200 ProposalRespond ProposalRespond;
     RESOLVE_PROPOSAL = "resolveProposal" "POST" "/v1/scheduling/proposals/{id}/resolve" 200 ProposalOrganize ProposalResolve;
     CANCEL_PROPOSAL = "cancelProposal" "POST" "/v1/scheduling/proposals/{id}/cancel" 200 ProposalOrganize ProposalCancel;
+    GET_RUN = "getRun" "GET" "/v1/runs/{name}" 200 AgentData;
+    UNDO_RUN = "undoRun" "POST" "/v1/runs/{name}/undo" 200 AgentData RunUndo;
     CREATE_BOOKING_PAGE = "createBookingPage" "POST" "/v1/booking-pages" 201 AgentData BookingPageCreate;
     LIST_BOOKING_PAGES = "listBookingPages" "GET" "/v1/booking-pages" 200 AgentLists;
     GET_BOOKING_PAGE = "getBookingPage" "GET" "/v1/booking-pages/{id}" 200 AgentData;
@@ -332,6 +339,23 @@ operations! {
     AVAILABILITY = "getAvailability" "GET" "/v1/availability" 200 JointAvailability;
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
+
+/// The operations whose writes can be taken back.
+pub static UNDOABLE: &[&Operation] = &[
+    &CREATE_EVENT,
+    &CREATE_EVENT_BATCH,
+    &UPDATE_CALENDAR_EVENT,
+    &DELETE_CALENDAR_EVENT,
+    &UPDATE_EVENT,
+    &DELETE_EVENT,
+    &MOVE_EVENT,
+    &CONFIRM_HOLD,
+    &RELEASE_HOLD,
+    &CREATE_HOLD_SET,
+    &CONFIRM_HOLD_SET,
+    &RELEASE_HOLD_SET,
+    &CREATE_PROPOSAL,
+];
 
 /// The endpoint of the tools. It is not in [`ALL`]: each call of a tool is counted, executed and recorded as one of
 /// those operations.

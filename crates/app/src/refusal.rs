@@ -10,9 +10,13 @@ use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, StoreError};
 use kalends_plans::{Feature, Metric};
 use kalends_quotas::Rate;
+use kalends_runs::{Reason, Resource, RunName, WRITES_MAX};
 use kalends_time::Span;
 
-use crate::ports::CredentialsError;
+use crate::{
+    operations::{Operation, UNDOABLE},
+    ports::CredentialsError,
+};
 
 /// The kind of thing that a request names and that does not exist, or that belongs to another organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub enum Missing {
     CalendarProvider,
     /// A member of the organization, or an open invitation.
     Member,
+    /// A run.
+    Run,
 }
 
 impl Missing {
@@ -95,6 +101,7 @@ impl Missing {
             Self::Grant => "availability grant",
             Self::CalendarProvider => "calendar provider",
             Self::Member => "member or open invitation",
+            Self::Run => "run of this owner",
         }
     }
 }
@@ -141,6 +148,41 @@ impl std::fmt::Display for Obstacles {
             None => write!(f, "; no time near it is free"),
         }
     }
+}
+
+/// A resource that keeps a run from being taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InTheWay {
+    /// The resource.
+    pub resource: Resource,
+    /// Its identifier, as callers know it.
+    pub id: String,
+    /// Why it is in the way.
+    pub reason: Reason,
+}
+
+/// How many resources a message names.
+const NAMED_MAX: usize = 3;
+
+/// The first resources that are in the way, in words.
+fn obstacles_in_words(resources: &[InTheWay]) -> String {
+    let words = |found: &InTheWay| {
+        let why = match found.reason {
+            Reason::Changed => "was changed by something else",
+            Reason::TimeTaken => "needs a time that is taken",
+            Reason::CalendarGone => "was on a calendar that is deleted",
+        };
+        format!("{} {why}", found.id)
+    };
+    let named: Vec<String> = resources.iter().take(NAMED_MAX).map(words).collect();
+    let more = resources.len().saturating_sub(NAMED_MAX);
+    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{rest}", named.join("; "))
+}
+
+/// The operations whose writes can be taken back, in words.
+fn undoable() -> String {
+    UNDOABLE.iter().map(|operation| operation.id).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a use case did not do what was requested. Nothing has changed, unless the use case says otherwise.
@@ -388,6 +430,24 @@ pub enum Refusal {
     /// The same request has been answered in the meantime: its answer must be replayed.
     #[error("the request has already been answered")]
     AlreadyAnswered,
+    /// The request names a run, but the writes of its operation cannot be taken back.
+    #[error(
+        "{id} cannot be taken back, so it takes no Kalends-Run; leave it out. These take it: {list}",
+        id = .0.id,
+        list = undoable()
+    )]
+    NotUndoable(&'static Operation),
+    /// The run has as many writes as a run can have.
+    #[error("the run {0} would have more than {WRITES_MAX} writes, the most that can be taken back; use another name")]
+    RunFull(RunName),
+    /// Some writes of a run cannot be taken back, so none was.
+    #[error("the run {run} cannot be taken back, and nothing was: {}", obstacles_in_words(.resources))]
+    InTheWay {
+        /// The run.
+        run: RunName,
+        /// The resources, in the order in which the run wrote them first.
+        resources: Vec<InTheWay>,
+    },
     /// Other requests kept changing the same thing.
     #[error("too many requests are changing the same thing; repeat the request")]
     Contended,

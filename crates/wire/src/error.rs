@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use kalends_time::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 #[cfg(feature = "parse")]
 use crate::ErrorCode;
 #[cfg(feature = "schema")]
 use crate::schemas::{FeatureName, RequiredPlan};
-use crate::{Conflict, Slot, derives::ToSchema, patch::given};
+use crate::{Conflict, InTheWay, Slot, derives::ToSchema, patch::given};
 
 /// The body of every error response.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -121,13 +121,16 @@ pub struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>)]
     pub occurrences: Option<Vec<Timestamp>>,
+    /// `run_changed`: the resources that keep the run from being taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub in_the_way: Option<Vec<InTheWay>>,
     /// `tos_version_stale`: the version to accept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<String>,
 }
 
-/// Reads the conflicts of a known kind and drops the others, so that an error of a newer service stays readable.
-fn known<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Conflict>>, D::Error> {
+/// Reads the entries of a known kind and drops the others, so that an error of a newer service stays readable.
+fn known<'de, D: Deserializer<'de>, T: DeserializeOwned>(field: D) -> Result<Option<Vec<T>>, D::Error> {
     let entries = Option::<Vec<Value>>::deserialize(field)?;
     Ok(entries.map(|all| all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()))
 }
@@ -149,6 +152,7 @@ impl ErrorBody {
             conflicts: None,
             nearest_free: None,
             occurrences: None,
+            in_the_way: None,
             current_version: None,
         }
     }

@@ -66,6 +66,8 @@ error_codes! {
     MetadataTooLarge = "metadata_too_large" [400, 422],
     /// The endpoint does not know the field or parameter. The message names the nearest known one.
     UnknownField = "unknown_field" [400, 422],
+    /// The request names a run, but its writes cannot be taken back, or the run has 500 writes already.
+    NotUndoable = "not_undoable" [400],
     /// The body is not JSON.
     InvalidJson = "invalid_json" [400],
     /// The body nests arrays and objects too deeply.
@@ -120,6 +122,8 @@ error_codes! {
     CalendarNotFound = "calendar_not_found" [404],
     /// There is no such event.
     EventNotFound = "event_not_found" [404],
+    /// There is no such run, or its writes are older than 7 days.
+    RunNotFound = "run_not_found" [404],
     /// There is no such hold set.
     HoldSetNotFound = "hold_set_not_found" [404],
     /// The calendar has no availability rules.
@@ -178,6 +182,8 @@ error_codes! {
     HoldExpired = "hold_expired" [409],
     /// A PATCH cannot change the status of a hold.
     HoldStatus = "hold_status" [409],
+    /// Some writes of the run cannot be taken back, so none was. `in_the_way` names their resources.
+    RunChanged = "run_changed" [409],
     /// The agent has placed as many holds on calendars of others as it may have at a time.
     TooManyPlacedHolds = "too_many_placed_holds" [409],
     /// Something blocks the time. `conflicts` names it, and `nearest_free` lists free times.

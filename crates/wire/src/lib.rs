@@ -54,6 +54,7 @@ mod proposals;
 #[cfg(feature = "schema")]
 mod round_trips;
 mod rules;
+mod runs;
 #[cfg(feature = "schema")]
 mod schemas;
 mod search;
@@ -128,6 +129,9 @@ pub use proposals::{
     ProposalSummary, Resolution, RespondToProposal,
 };
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
+pub use runs::{
+    InTheWay, OwnerOfRun, Run, RunResource, RunWrite, UndoAction, UndoObstacle, UndoneResource, UndoneRun,
+};
 pub use search::{FirstOccurrence, FoundEvent, FoundEvents, SearchEvents};
 pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{

@@ -35,7 +35,7 @@ async fn record(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Res
         for (change, state) in sealed.runs() {
             if let Change::Record { run, entry } = change {
                 orgs.push(sealed.changes().org.uuid());
-                writes.push((run, entry, state));
+                writes.push((run, entry.as_ref(), state));
             }
         }
     }
