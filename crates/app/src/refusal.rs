@@ -438,7 +438,7 @@ pub enum Refusal {
     )]
     NotUndoable(&'static Operation),
     /// The run has as many writes as a run can have.
-    #[error("the run {0} would have more than {WRITES_MAX} writes, the most that can be taken back; use another name")]
+    #[error("the run {0} would have more than {most} writes, and no more can be taken back; use another name", most = WRITES_MAX)]
     RunFull(RunName),
     /// Some writes of a run cannot be taken back, so none was.
     #[error("the run {run} cannot be taken back, and nothing was: {}", obstacles_in_words(.resources))]

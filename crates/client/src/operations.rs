@@ -12,10 +12,10 @@ use kalends_wire::{
     FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
     ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
     ListOrganizationChanges, ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink,
-    NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents,
+    NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans, Proposal, ProposalSummary,
+    PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run, ScopedKeys, SearchEvents, ShowEvents,
     ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing,
-    Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent,
+    Terms, TermsAccepted, TestedDelivery, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent,
     UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
@@ -258,6 +258,10 @@ operations! {
     resolveProposal resolve_proposal: POST "/v1/scheduling/proposals/{id}/resolve" (id) -> Resolution;
     /// Cancels a proposal.
     cancelProposal cancel_proposal: POST "/v1/scheduling/proposals/{id}/cancel" (id) -> Resolution;
+    /// Returns a run with its writes, in order.
+    getRun get_run: GET "/v1/runs/{name}" (name; query: OwnerOfRun) -> Run;
+    /// Takes back all writes of a run, or none.
+    undoRun undo_run: POST "/v1/runs/{name}/undo" (name; query: OwnerOfRun) -> UndoneRun;
     /// Creates a booking page for a calendar.
     createBookingPage create_booking_page: POST "/v1/booking-pages" (; body: CreateBookingPage) -> BookingPage;
     /// Lists booking pages, oldest first.

@@ -12,11 +12,11 @@ use kalends_app::operations::Operation;
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 /// The headers that scripts may send, in addition to those that are always allowed.
 const SENT: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, if-match, if-none-match, mcp-protocol-version",
+    "authorization, content-type, idempotency-key, if-match, if-none-match, kalends-run, mcp-protocol-version",
 );
 /// The headers that scripts may read, in addition to those that are always readable.
 const READ: HeaderValue = HeaderValue::from_static(
-    "etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, service-terms-upgrade-required, \
+    "etag, idempotency-replayed, kalends-dry-run, location, ratelimit, ratelimit-policy, retry-after, service-terms-upgrade-required, \
      x-request-id, x-service-plan",
 );
 /// How long a browser may cache the answer to a preflight, in seconds.

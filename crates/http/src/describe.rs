@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use kalends_accounts::reach::Touch;
 use kalends_app::operations::{self, Operation};
+use kalends_runs::{HEADER, NAME_MAX};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
@@ -222,6 +223,14 @@ fn describe(described: &mut Value, operation: &Operation) {
             "description": "If `true`, the request is checked and answered as usual, but nothing is kept or sent. The answer \
                 has the header `Kalends-Dry-Run: true`, made-up identifiers, and no secrets.",
             "schema": { "type": "boolean", "default": false }
+        }));
+    }
+    if operation.is_undoable() {
+        parameters.push(json!({
+            "name": HEADER, "in": "header", "required": false,
+            "description": "The name of the run that this write belongs to: 1 to 64 visible ASCII characters of your choice. \
+                `POST /v1/runs/{name}/undo` takes all writes of a run back.",
+            "schema": { "type": "string", "minLength": 1, "maxLength": NAME_MAX }
         }));
     }
     if takes_if_match(operation) {

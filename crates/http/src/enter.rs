@@ -30,6 +30,7 @@ use crate::{
     metered::Metered,
     provenance::provenance,
     reply::replayed,
+    run,
 };
 
 pub(crate) const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-plan");
@@ -417,12 +418,18 @@ async fn within(
         Ok(dry_run) => called.dry_run = dry_run,
         Err(error) => return ApiError::from(error).into_response(),
     }
+    // Whoever may not call the operation learns that first.
+    let named = run::of(operation, &request);
+    called.run = named.as_ref().ok().cloned().flatten();
     let is_dry_run = called.dry_run;
     // Access is checked before anything in the request is read.
     let caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
         Err(refusal) => return ApiError::from(refusal).into_response(),
     };
+    if let Err(refusal) = named {
+        return ApiError::from(refusal).into_response();
+    }
     if let Err(error) = check_query(entrance, operation, request.uri().path(), request.uri().query()) {
         return error.into_response();
     }

@@ -12,7 +12,10 @@ use kalends_bridge::{ConnectionStatus, LinkError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
-use kalends_wire::{Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, Slot};
+use kalends_runs::{Reason, ResourceKind};
+use kalends_wire::{
+    Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, InTheWay, RunResource, Slot, UndoObstacle,
+};
 
 use crate::limits::{
     BODIES_MAX, BODY_MAX, BYTES_A_SECOND, DEPTH_MAX, FREE, HEADER_BYTES_MAX, HEADERS_MAX, PLACES, URI_MAX, VALUES_MAX,
@@ -148,7 +151,10 @@ impl ApiError {
             Self::Deadline | Self::NoPlace => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Refused(refusal) => match refusal {
-                Refusal::Invalid(_) | Refusal::Proposal(ProposalError::Invalid(_)) => StatusCode::BAD_REQUEST,
+                Refusal::Invalid(_)
+                | Refusal::Proposal(ProposalError::Invalid(_))
+                | Refusal::NotUndoable(_)
+                | Refusal::RunFull(_) => StatusCode::BAD_REQUEST,
                 Refusal::Unauthorized
                 | Refusal::NotSignedIn
                 | Refusal::WrongPassword
@@ -209,6 +215,7 @@ impl ApiError {
                 | Refusal::WebhookInactive
                 | Refusal::StillRunning
                 | Refusal::AlreadyAnswered
+                | Refusal::InTheWay { .. }
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) | Refusal::FeedResync(_) | Refusal::ClaimOver => StatusCode::GONE,
@@ -490,6 +497,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Grant => ErrorCode::AvailabilityGrantNotFound,
                 kalends_app::Missing::CalendarProvider => ErrorCode::ProviderNotFound,
                 kalends_app::Missing::Member => ErrorCode::MemberNotFound,
+                kalends_app::Missing::Run => ErrorCode::RunNotFound,
             },
         ),
         Refusal::AgentState(_) => coded(ErrorType::Conflict, ErrorCode::AgentDecommissioned),
@@ -516,6 +524,14 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         }
         Refusal::Proposal(ProposalError::TooFewAccepts(_)) => coded(ErrorType::Conflict, ErrorCode::TooFewAccepts),
         Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, ErrorCode::SlotTaken), obstacles),
+        Refusal::NotUndoable(_) | Refusal::RunFull(_) => ErrorBody {
+            param: Some(kalends_runs::HEADER.to_owned()),
+            ..coded(invalid_type(operation), ErrorCode::NotUndoable)
+        },
+        Refusal::InTheWay { resources, .. } => ErrorBody {
+            in_the_way: Some(resources.iter().map(in_the_way).collect()),
+            ..coded(ErrorType::Conflict, ErrorCode::RunChanged)
+        },
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),
             // A guest must not learn what blocks the time.
@@ -603,6 +619,22 @@ const fn hold_code(error: &HoldError) -> ErrorCode {
         HoldError::NotHeld(_) => ErrorCode::NotAHold,
         HoldError::Expired(_) => ErrorCode::HoldExpired,
         HoldError::StatusIsNotSet => ErrorCode::HoldStatus,
+    }
+}
+
+/// A resource that keeps a run from being taken back.
+fn in_the_way(found: &kalends_app::InTheWay) -> InTheWay {
+    InTheWay {
+        resource_type: match found.resource.kind() {
+            ResourceKind::Event => RunResource::Event,
+            ResourceKind::Proposal => RunResource::Proposal,
+        },
+        resource_id: found.id.clone(),
+        reason: match found.reason {
+            Reason::Changed => UndoObstacle::Changed,
+            Reason::TimeTaken => UndoObstacle::TimeTaken,
+            Reason::CalendarGone => UndoObstacle::CalendarDeleted,
+        },
     }
 }
 

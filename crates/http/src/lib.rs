@@ -36,6 +36,7 @@ mod pages;
 mod provenance;
 mod reply;
 mod request_log;
+mod run;
 mod security;
 mod service;
 #[cfg(test)]

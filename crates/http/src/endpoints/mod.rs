@@ -25,6 +25,7 @@ mod mail;
 mod members;
 mod oauth;
 mod proposals;
+mod runs;
 mod subscriptions;
 mod system;
 mod usage;
@@ -51,6 +52,7 @@ use crate::Routes;
         (name = "Holds", description = "Times that are kept for a while, until they are confirmed or released."),
         (name = "Availability", description = "Free times of agents and calendars."),
         (name = "Proposals", description = "Agents agree on one of several candidate slots."),
+        (name = "Runs", description = "The writes of one task, which can be taken back together."),
         (name = "Webhooks", description = "Messages about events, posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
         (name = "Booking pages", description = "Public pages on which guests book slots."),
@@ -101,6 +103,7 @@ pub(crate) fn all() -> Routes {
         .merge(availability_rules::routes())
         .merge(keys::routes())
         .merge(proposals::routes())
+        .merge(runs::routes())
         .merge(webhooks::routes())
         .merge(usage::routes())
         .merge(accounts::routes())

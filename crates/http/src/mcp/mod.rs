@@ -18,7 +18,10 @@ mod tools;
 mod toolset;
 mod untrusted;
 
-use std::sync::{Arc, Mutex, PoisonError, atomic::AtomicU32};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicU32},
+};
 
 use axum::{
     Router,
@@ -47,7 +50,7 @@ use rmcp::{
 use url::Url;
 
 use self::{
-    core::{Failure, Session},
+    core::{Failure, Marks, Session},
     cursor::Pages,
     inner::{Inner, InnerAnswer, Outer},
 };
@@ -231,7 +234,15 @@ impl Handler {
     }
 
     fn session<'a>(&'a self, parts: &'a Parts, outer: &'a Outer) -> Session<'a> {
-        Session { inner: &self.inner, tools: &self.tools, parts, outer, calls: AtomicU32::new(0) }
+        Session {
+            inner: &self.inner,
+            tools: &self.tools,
+            parts,
+            outer,
+            calls: AtomicU32::new(0),
+            marks: Marks::default(),
+            was_dry_run: AtomicBool::new(false),
+        }
     }
 }
 
@@ -323,7 +334,7 @@ impl ServerHandler for Handler {
         let (standing, view) = (outer.caller.principal.standing(), View::in_request(parts));
         let arguments = params.arguments.unwrap_or_default();
         if let Some(tool) = core::find(&params.name, standing) {
-            return match core::call(tool, &self.session(parts, outer), arguments).await {
+            return match core::call(tool, self.session(parts, outer), arguments).await {
                 Ok(value) => Ok(call::short(&value, view.is_structured()).into()),
                 Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),
                 Err(Failure::Refused(error)) => Ok(call::refused(&error).into()),

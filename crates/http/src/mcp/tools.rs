@@ -8,6 +8,7 @@ use std::{
 use kalends_accounts::reach::{Standing, Touch};
 use kalends_app::operations::{self, Operation};
 use kalends_plans::IpLane;
+use kalends_runs::HEADER;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -135,6 +136,7 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
         let (argument, place) = match parameter["in"].as_str() {
             Some("path") => (name, Place::Path),
             Some("header") if name == "Idempotency-Key" => ("idempotency_key", Place::Header("idempotency-key")),
+            Some("header") if name == HEADER => ("run", Place::Header("kalends-run")),
             Some("header") if name == "If-Match" => ("if_match", Place::Header("if-match")),
             Some("query") => (name, Place::Query),
             _ => continue,

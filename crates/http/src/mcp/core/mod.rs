@@ -14,6 +14,7 @@ mod events;
 mod failure;
 mod holds;
 mod identity;
+mod marks;
 mod new_event;
 mod one_event;
 mod operations;
@@ -28,8 +29,9 @@ mod session;
 mod tests;
 mod times;
 mod tool;
+mod undo;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use kalends_accounts::reach::Standing;
 use kalends_app::operations::Operation;
@@ -40,11 +42,14 @@ use self::{
     arguments::Arguments,
     tool::{About, CoreTool, Effect},
 };
+use crate::dry_run;
+
 pub(super) use self::{
     compact::{argument_error, at as local_time, event as short_event, span},
     events::ListEvents,
     failure::{Failure, Outcome},
     identity::{add as add_list, calendar as short_calendar},
+    marks::Marks,
     session::Session,
 };
 
@@ -67,6 +72,7 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
     &proposals::GetProposal,
     &booking::ListBookingSlots,
     &booking::BookSlot,
+    &undo::UndoRun,
     &operations::SearchOperations,
     &operations::CallOperation,
 ];
@@ -88,9 +94,10 @@ pub(super) fn for_caller(caller: impl Into<Standing>) -> impl Iterator<Item = &'
 
 /// The entry of the list.
 pub(super) fn listed(tool: &dyn CoreTool) -> Tool {
+    let properties = properties(tool);
     let About { name, title, description, effect, required, .. } = tool.about();
     let schema = json!({
-        "type": "object", "properties": tool.properties(), "required": required, "additionalProperties": false
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false
     });
     let schema = if let Value::Object(schema) = schema { schema } else { JsonObject::new() };
     let mut listed = Tool::new(name, description, Arc::new(schema));
@@ -104,9 +111,24 @@ pub(super) fn listed(tool: &dyn CoreTool) -> Tool {
     listed
 }
 
-/// Runs a tool with these arguments.
-pub(super) async fn call(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {
+/// The JSON Schemas of all arguments of a tool, by name.
+fn properties(tool: &dyn CoreTool) -> Value {
+    let mut properties = tool.properties();
+    marks::add(&tool.about(), &mut properties);
+    properties
+}
+
+/// Runs a tool with these arguments. The result of a dry run says so.
+pub(super) async fn call(tool: &dyn CoreTool, mut session: Session<'_>, given: JsonObject) -> Outcome {
     let about = tool.about();
-    let arguments = Arguments::of(given, &tool.properties(), about.required)?;
-    tool.run(session, &arguments).await.map_err(|failure| failure.naming(about.renamed))
+    let arguments = Arguments::of(given, &properties(tool), about.required)?;
+    session.marks = Marks::of(&about, &arguments)?;
+    let named = |failure: Failure| failure.naming(about.renamed).naming(&[(kalends_runs::HEADER, "run")]);
+    let mut result = tool.run(&session, &arguments).await.map_err(named)?;
+    if session.was_dry_run.load(Ordering::Relaxed)
+        && let Some(result) = result.as_object_mut()
+    {
+        result.insert(dry_run::PARAMETER.to_owned(), true.into());
+    }
+    Ok(result)
 }

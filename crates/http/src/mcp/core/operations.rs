@@ -26,7 +26,8 @@ const ARGUMENTS: &str = "arguments";
 /// The argument that limits a change to one version.
 const IF_MATCH: &str = "if_match";
 /// The headers that errors name, each with the argument that is sent in it.
-const HEADERS: [(&str, &str); 2] = [("If-Match", IF_MATCH), ("Idempotency-Key", "idempotency_key")];
+const HEADERS: [(&str, &str); 3] =
+    [("If-Match", IF_MATCH), ("Idempotency-Key", "idempotency_key"), (kalends_runs::HEADER, "run")];
 
 /// `search_operations`
 pub(super) struct SearchOperations;

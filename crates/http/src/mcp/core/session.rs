@@ -2,7 +2,7 @@
 
 use std::sync::{
     PoisonError,
-    atomic::{AtomicU32, Ordering},
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use http::{HeaderMap, StatusCode, header, request::Parts};
@@ -14,9 +14,10 @@ use kalends_time::Timestamp;
 use rmcp::{ErrorData, model::JsonObject};
 use serde_json::{Value, json};
 
-use super::failure::Failure;
+use super::{failure::Failure, marks::Marks};
 use crate::{
     budget::{Reserved, Room},
+    dry_run,
     mcp::{
         call,
         inner::{Inner, Outer},
@@ -36,6 +37,10 @@ pub(in super::super) struct Session<'a> {
     pub(in super::super) outer: &'a Outer,
     /// How many operations were called.
     pub(in super::super) calls: AtomicU32,
+    /// What is passed on to each operation that writes.
+    pub(in super::super) marks: Marks,
+    /// Whether an answer was that of a dry run.
+    pub(in super::super) was_dry_run: AtomicBool,
 }
 
 /// The success of an operation.
@@ -72,7 +77,10 @@ impl Session<'_> {
     ///
     /// # Errors
     /// As [`Self::call`]; [`Failure::Argument`] if a parameter of the path is missing or a header's value is invalid.
-    pub(super) async fn send(&self, bound: &Bound, arguments: JsonObject) -> Result<Answer, Failure> {
+    pub(super) async fn send(&self, bound: &Bound, mut arguments: JsonObject) -> Result<Answer, Failure> {
+        for (name, value) in self.marks.of_operation(bound.operation)? {
+            arguments.insert(name.to_owned(), value);
+        }
         let request = call::request(bound, arguments, None)?;
         // An organization that waits for memory must not hold the one for which it waits.
         self.hold_until_sent(None);
@@ -83,6 +91,9 @@ impl Session<'_> {
         let body = body.collect().await.map_err(|_| lost("the answer broke off"))?.to_bytes();
         let body = read(&answered.headers, &body)?;
         if answered.status.is_success() {
+            if answered.headers.contains_key(dry_run::HEADER) {
+                self.was_dry_run.store(true, Ordering::Relaxed);
+            }
             let etag = answered.headers.get(header::ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
             return Ok(Answer { body, etag });
         }
