@@ -14,7 +14,7 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::OutOfReach`] for the run of another agent.
     pub async fn run(&self, actor: &Actor, name: &str, agent: Option<&str>) -> Result<wire::Run, Refusal> {
-        let run = run_key(actor, name, agent)?;
+        let run = self.run_key(actor, name, agent).await?;
         let entries = self.parts.store.run_writes(actor.org(), &run).await?;
         if entries.is_empty() {
             return Err(Refusal::missing(Missing::Run, name));
@@ -37,6 +37,16 @@ impl App {
     pub async fn purge_run_writes(&self, limit: u32) -> Result<bool, Refusal> {
         let before = self.now() - WRITES_KEPT;
         Ok(self.parts.store.purge_run_writes(before, limit).await? < u64::from(limit))
+    }
+
+    /// The run with that name, of the agent, or else of the one for which the caller speaks.
+    pub(crate) async fn run_key(&self, actor: &Actor, name: &str, agent: Option<&str>) -> Result<RunKey, Refusal> {
+        let owner = match agent {
+            Some(id) => Some(self.agent(actor, id).await?.id),
+            None => actor.narrowed_to(),
+        };
+        let name = RunName::parse(name).map_err(|_| Refusal::missing(Missing::Run, name))?;
+        Ok(RunKey { owner, name })
     }
 
     /// Adds the writes of `changes` to the journal of the request's run, if it names one. Stale if an event has another
@@ -121,20 +131,6 @@ const fn written(change: &Change) -> Option<(&Event, Option<Version>)> {
 /// Whether the write is only the end of a hold that has expired.
 fn ends_by_itself(before: &Event, after: &Event, now: Timestamp) -> bool {
     before.expired(now).is_some_and(|ended| Event { updated_at: after.updated_at, ..ended } == *after)
-}
-
-/// The run with that name, of the agent or of whom the caller speaks for.
-pub(crate) fn run_key(actor: &Actor, name: &str, agent: Option<&str>) -> Result<RunKey, Refusal> {
-    let owner = match agent {
-        Some(id) => {
-            let agent = App::agent_id(id)?;
-            actor.for_agent(Some(agent))?;
-            Some(agent)
-        }
-        None => actor.narrowed_to(),
-    };
-    let name = RunName::parse(name).map_err(|_| Refusal::missing(Missing::Run, name))?;
-    Ok(RunKey { owner, name })
 }
 
 /// The events that the entries name.

@@ -18,7 +18,7 @@ use crate::{
     attempt::{Attempt, retry_stale},
     conflicts::{Placed, Turn, Written},
     refusal::InTheWay,
-    runs::{events_of, resource_type, run_key, shown_id},
+    runs::{events_of, resource_type, shown_id},
     series::series_limits,
 };
 
@@ -61,7 +61,7 @@ impl App {
         name: &str,
         agent: Option<&str>,
     ) -> Result<Answered<wire::UndoneRun>, Refusal> {
-        let run = run_key(actor, name, agent)?;
+        let run = self.run_key(actor, name, agent).await?;
         let entries = self.parts.store.run_writes(actor.org(), &run).await?;
         let _turn = self.changing.lock(events_of(&entries)).await;
         let turn = Turn::new();

@@ -70,6 +70,8 @@ enum About {
     Booking,
     /// A link that asks a user for a calendar.
     Link,
+    /// A run of an agent.
+    Run,
     /// The tools. Every key is accepted, and each call is checked as the operation that it stands for.
     Tools,
 }
@@ -170,6 +172,7 @@ fn ruled(operation: &str) -> About {
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
         "getBookingPage" | "updateBookingPage" | "deleteBookingPage" | "listBookings" => About::BookingPage,
         "cancelBookingAsHost" => About::Booking,
+        "getRun" | "undoRun" => About::Run,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -294,6 +297,7 @@ struct Things {
     page: String,
     booking: String,
     link: String,
+    run: String,
 }
 
 struct World {
@@ -403,6 +407,7 @@ impl World {
                 page: id("bkp"),
                 booking: id("bkg"),
                 link: id("cln"),
+                run: "nobody-s".to_owned(),
             };
         }
         let (start, end) = self.span();
@@ -478,6 +483,13 @@ impl World {
                 let path = format!("/v1/calendars/{calendar}/connection-links");
                 link = api.post(path).json(json!({})).await.expect(201).id();
             }
+            About::Run => {
+                // A run belongs to the agent whose key made it.
+                let key = self.caller(if whose == Whose::Sibling { Who::Sibling } else { Who::Own });
+                let body = json!({ "title": "x", "start_time": start, "end_time": end });
+                let created = key.post(format!("/v1/calendars/{calendar}/events")).json(body);
+                created.header("kalends-run", "reached").await.expect(201);
+            }
             _ => {}
         }
         let agent = owner.unwrap_or_default();
@@ -494,6 +506,7 @@ impl World {
             page,
             booking,
             link,
+            run: "reached".to_owned(),
         }
     }
 
@@ -512,12 +525,14 @@ impl World {
             .replace("{agent_id}", &things.agent)
             .replace("{cal_id}", &things.calendar)
             .replace("{delivery_id}", &things.delivery)
+            .replace("{name}", &things.run)
             .replace("{id}", named(&operation.path, things));
         let call = caller.call(operation.method.clone(), path);
         let window = [("start", start.as_str()), ("end", end.as_str())];
         let call = match operation.id.as_str() {
             "getAvailability" => call.query(&window).query(&[("agents", things.agent.as_str())]),
             "getAgentAvailability" | "getCalendarAvailability" => call.query(&window),
+            "getRun" | "undoRun" => call.query(&[("agent_id", things.agent.as_str())]),
             "searchEvents" => call.query(&[("q", "anything")]),
             "explainAvailability" => call.query(&window).query(&[("calendar", things.calendar.as_str())]),
             "importCalendar" => call.header("content-type", "text/calendar").body(vcalendar(&meetings("x", 1))),
@@ -812,6 +827,8 @@ fn targets_of(about: About) -> &'static [Whose] {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
+        // The key of a paused agent has made no run.
+        About::Run => &[Whose::Own, Whose::Sibling, Whose::Missing],
         About::Calendar
         | About::Event
         | About::Hold
