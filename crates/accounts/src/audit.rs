@@ -331,7 +331,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking_page.consent booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      user.update member.invite member.join member.update member.delete hold.release hold_set.create availability_rules.update availability_rules.delete";
+                      user.update member.invite member.join member.update member.delete run.undo hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

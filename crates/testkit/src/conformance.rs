@@ -60,6 +60,7 @@ pub mod proposals;
 pub mod races;
 pub mod reservations;
 pub mod rules;
+pub mod runs;
 pub mod scoped_keys;
 pub mod search;
 pub mod second_factors;
@@ -296,6 +297,13 @@ macro_rules! conformance_cases {
                 old_moves_are_purged,
                 timers_move_with_their_events,
                 an_event_moves_to_one_calendar,
+            }
+            runs {
+                writes_of_runs_round_trip,
+                an_undo_marks_the_writes_that_it_read,
+                a_write_is_recorded_only_with_its_change,
+                kept_events_are_found_whatever_became_of_them,
+                old_writes_of_runs_are_purged,
             }
             names {
                 names_are_read_by_identifier,

@@ -96,9 +96,11 @@ fn examples_of_answers_round_trip() {
         Proposal,
         ProposalSummary,
         Resolution,
+        Run,
         SignedUp,
         Subscription,
         TermsAccepted,
+        UndoneRun,
         Webhook,
     ];
     for (name, check) in answers {
