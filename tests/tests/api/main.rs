@@ -150,6 +150,7 @@ mod proposals;
 mod reach;
 mod readers;
 mod reservations;
+mod runs;
 mod sandbox;
 mod scopes;
 mod scopes_by_the_rule;
