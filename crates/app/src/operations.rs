@@ -27,10 +27,12 @@ impl Operation {
         self.method != "GET"
     }
 
-    /// Whether the operation takes `dry_run`. What a key may write does, except trying a code: each try counts. The operator's
-    /// and the console's own operations do not, and of the public ones only those on bookings.
+    /// Whether the operation takes `dry_run`. What a key may write does, except trying a code, because each try counts, and
+    /// testing a webhook endpoint, which sends something. The operator's and the console's own operations do not, and of
+    /// the public ones only those on bookings.
     pub fn takes_dry_run(&self) -> bool {
-        let is_for_keys = !self.is_public() && !self.is_console() && self.touch != Touch::Admin && self.id != VERIFY.id;
+        let has_effects = [VERIFY.id, TEST_WEBHOOK.id].contains(&self.id);
+        let is_for_keys = !self.is_public() && !self.is_console() && self.touch != Touch::Admin && !has_effects;
         let on_a_booking = [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&self.id);
         self.writes() && self.action.is_some() && (is_for_keys || on_a_booking)
     }

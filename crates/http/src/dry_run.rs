@@ -97,6 +97,7 @@ mod tests {
     #[rstest]
     #[case::read(&operations::LIST_AGENTS)]
     #[case::tries_a_code(&operations::VERIFY)]
+    #[case::sends_a_message(&operations::TEST_WEBHOOK)]
     #[case::console(&operations::CHANGE_PASSWORD)]
     #[case::operator(&operations::ACTIVATE_ORGANIZATION)]
     fn other_operations_leave_the_parameter(#[case] operation: &Operation) {

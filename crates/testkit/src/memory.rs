@@ -62,6 +62,12 @@ impl MemoryStore {
         Self::default()
     }
 
+    /// Everything that is stored except the use of the month, as text, so that tests can compare states.
+    pub fn written(&self) -> String {
+        let state = State { used: std::collections::BTreeMap::new(), ..State::clone(&self.state()) };
+        format!("{state:?}")
+    }
+
     /// How often the events of a feed were read.
     pub fn feeds_read(&self) -> u64 {
         self.feeds_read.load(Ordering::Relaxed)

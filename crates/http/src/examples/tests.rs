@@ -15,6 +15,7 @@ mod house;
 mod outside;
 mod proposals;
 mod record;
+mod runs;
 mod story;
 mod tools;
 mod webhooks;
@@ -32,7 +33,7 @@ async fn play() -> Record {
     story.record
 }
 
-/// Plays the scenario on this story. When statements are counted, the errors are skipped, because some need time to
+/// Plays the scenario on this story. When statements are counted or dry runs are tried, the errors are skipped, because some need time to
 /// pass and their cost does not matter.
 async fn play_scenario(story: &mut Story) {
     accounts::the_service_introduces_itself(story).await;
@@ -46,13 +47,14 @@ async fn play_scenario(story: &mut Story) {
     feeds::calendars_travel(story, &house).await;
     webhooks::events_are_posted(story, &house).await;
     tools::an_agent_uses_tools(story, &house).await;
-    if story.counter.is_none() {
+    runs::a_task_is_taken_back(story, &house).await;
+    if story.counter.is_none() && story.dry.is_none() {
         errors::everything_goes_wrong(story, &house).await;
     }
     accounts::the_account_is_looked_at(story, &house).await;
     let owned = console::a_human_takes_over(story).await;
     bridge::a_human_connects_a_calendar(story, &owned).await;
-    if story.counter.is_some() {
+    if story.counter.is_some() || story.dry.is_some() {
         counts::everything_is_given_up(story, &house, &owned).await;
     }
 }
@@ -71,6 +73,17 @@ async fn examples_match_the_answers() {
         differing.join("\n"),
         record::RENEW,
     );
+}
+
+/// Before each request of the scenario that takes `dry_run`, the same request is sent as a dry run.
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_answers_as_the_request_and_keeps_nothing() {
+    let mut story = Story::dry();
+    play_scenario(&mut story).await;
+    let tried = story.dry.map(|dry| dry.tried).unwrap_or_default();
+    let all = operations::ALL.iter().filter(|operation| operation.takes_dry_run()).map(|operation| operation.id);
+    let missing: Vec<&str> = all.filter(|id| !tried.contains(id)).collect();
+    assert!(missing.is_empty(), "the scenario does not call {missing:?}");
 }
 
 #[test]

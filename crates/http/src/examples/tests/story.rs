@@ -1,10 +1,15 @@
 //! Plays the scenario: one request after another, through the whole router.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{Router, body::Body, extract::ConnectInfo};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kalends_accounts::{AdminToken, oauth::Provider};
 use kalends_app::{
@@ -54,6 +59,15 @@ pub(super) struct Story {
     request_counts: BTreeMap<&'static str, u32>,
     /// Counts the database cost of each request, if the story is played for that.
     pub(super) counter: Option<Counter>,
+    /// Tries each request as a dry run first, if the story is played for that.
+    pub(super) dry: Option<DryRuns>,
+}
+
+/// The dry runs of a story.
+pub(super) struct DryRuns {
+    store: MemoryStore,
+    /// The operations that were tried.
+    pub(super) tried: BTreeSet<&'static str>,
 }
 
 impl Story {
@@ -61,6 +75,14 @@ impl Story {
         let humans = Humans::default();
         let answers = Arc::new(humans.clone());
         Self::on(Arc::new(MemoryStore::new()), Some(answers), humans, Receiver { after: REPLIES_AFTER })
+    }
+
+    /// Starts on a store in memory, whose whole state can be compared.
+    pub(super) fn dry() -> Self {
+        let (store, humans) = (MemoryStore::new(), Humans::default());
+        let (kept, answers) = (Arc::new(store.clone()), Arc::new(humans.clone()));
+        let story = Self::on(kept, Some(answers), humans, Receiver { after: REPLIES_AFTER });
+        Self { dry: Some(DryRuns { store, tried: BTreeSet::new() }), ..story }
     }
 
     /// Starts on an SQL store. Nothing is delayed there.
@@ -101,7 +123,7 @@ impl Story {
         let router = crate::router(Arc::clone(&app), None);
         let request_counts = BTreeMap::new();
         let record = Record::default();
-        Self { app, record, calendars, router, clock, draws, humans, mailbox, request_counts, counter: None }
+        Self { app, record, calendars, router, clock, draws, humans, mailbox, request_counts, counter: None, dry: None }
     }
 
     /// Starts a chapter at that time.
@@ -279,6 +301,19 @@ impl<'s> Ask<'s> {
             request.headers_mut().insert(header::HOST, HeaderValue::from_static("calendar.example.com"));
             request
         };
+        let dry_status = match &mut story.dry {
+            Some(dry) if operation.takes_dry_run() => {
+                dry.tried.insert(operation.id);
+                let before = dry.store.written();
+                let separator = if path.contains('?') { '&' } else { '?' };
+                let mut request = request(sent.as_ref().map_or_else(Body::empty, body_of));
+                *request.uri_mut() = format!("{path}{separator}dry_run=true").parse().unwrap();
+                let response = story.router.clone().oneshot(request).await.unwrap();
+                assert_eq!(dry.store.written(), before, "the dry run of {} has written something", operation.id);
+                Some(check_dry_run(operation, response).await)
+            }
+            _ => None,
+        };
         if let Some(counter) = &mut story.counter {
             // The service refreshes its cached keys all the time.
             story.app.refresh_principals().await;
@@ -298,6 +333,9 @@ impl<'s> Ask<'s> {
                 counter.end(&format!("{} again", operation.id)).await;
             }
         }
+        if let Some(expected) = dry_status {
+            assert_eq!(expected, status, "{} answers otherwise than its dry run", operation.id);
+        }
         let body = match media_type {
             Some(media_type) if media_type == "application/json" => Some(serde_json::from_slice(&bytes).unwrap()),
             Some(_) => Some(String::from_utf8(bytes.into()).unwrap().into()),
@@ -308,6 +346,26 @@ impl<'s> Ask<'s> {
         };
         Answered { story, operation, sent, status, body }
     }
+}
+
+/// What was sent, as a body.
+fn body_of(sent: &Value) -> Body {
+    Body::from(sent.as_str().map_or_else(|| sent.to_string(), str::to_owned))
+}
+
+/// Checks the answer to a dry run, and returns its status. It says what it is, and shows no secret.
+async fn check_dry_run(operation: &Operation, response: Response<Body>) -> StatusCode {
+    let (parts, body) = response.into_parts();
+    let bytes = body.collect().await.unwrap().to_bytes();
+    let shown: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    if parts.status.is_success() {
+        assert_eq!(parts.headers.get("kalends-dry-run").unwrap(), "true", "{}", operation.id);
+        for field in operation.secret_fields() {
+            let secret = &shown[*field];
+            assert!(secret.is_null() || secret == "(dry run)", "the dry run of {} shows {field}", operation.id);
+        }
+    }
+    parts.status
 }
 
 /// Sends a request and reads the whole answer. Returns the status, the content type and the body.
