@@ -37,7 +37,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request as it arrives: it is not repeated, its answer shows no local times, and it is no dry run and of no run.
+    /// A request as it arrives: it is not repeated, its answer shows no local times, and it belongs to no run.
     pub const fn new(id: RequestId, ip: Option<IpAddr>, operation: &'static Operation, started: Timestamp) -> Self {
         Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false, run: None }
     }

@@ -80,6 +80,7 @@ guides! {
     Use "use/availability" "docs/use/availability.md";
     Use "use/holds" "docs/use/holds.md";
     Use "use/proposals" "docs/use/proposals.md";
+    Use "use/runs" "docs/use/runs.md";
     Use "use/booking" "docs/use/booking.md";
     Use "use/webhooks" "docs/use/webhooks.md";
     Use "use/changes" "docs/use/changes.md";

@@ -418,7 +418,7 @@ async fn within(
         Ok(dry_run) => called.dry_run = dry_run,
         Err(error) => return ApiError::from(error).into_response(),
     }
-    // Whoever may not call the operation learns that first.
+    // A caller that may not call the operation gets that error first.
     let named = run::of(operation, &request);
     called.run = named.as_ref().ok().cloned().flatten();
     let is_dry_run = called.dry_run;

@@ -42,6 +42,7 @@ fn environment(server: &Server) -> BTreeMap<String, String> {
 #[case::holds("holds", &[AGENT, CALENDAR])]
 #[case::keys("keys", &[])]
 #[case::proposals("proposals", &[AGENT, CALENDAR])]
+#[case::runs("runs", &[AGENT, CALENDAR])]
 #[case::booking("booking", &[AGENT, CALENDAR])]
 #[case::changes("changes", &[AGENT, CALENDAR])]
 #[case::change_feed("change-feed", &[AGENT, CALENDAR])]
