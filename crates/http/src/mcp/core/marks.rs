@@ -34,10 +34,10 @@ fn writes(about: &About, fits: impl Fn(&Operation) -> bool) -> bool {
 /// Adds the arguments to those of a tool.
 pub(super) fn add(about: &About, properties: &mut Value) {
     if writes(about, Operation::is_undoable) {
-        properties[RUN] = json!({ "type": "string", "description": "A name for your task; undo_run can take it back." });
+        properties[RUN] = json!({ "type": "string", "description": "A name for your task, for undo_run." });
     }
     if writes(about, Operation::takes_dry_run) {
-        properties[dry_run::PARAMETER] = json!({ "type": "boolean", "description": "Only check, and show the result." });
+        properties[dry_run::PARAMETER] = json!({ "type": "boolean", "description": "Only check." });
     }
 }
 

@@ -20,10 +20,9 @@ impl CoreTool for UndoRun {
         About {
             name: "undo_run",
             title: "Undo a run",
-            description: "Takes back everything that was written with this run name: what was created is deleted or cancelled, \
-                what was changed or deleted is as before, with the same ids. All or nothing: if something else has changed one \
-                of these since, the error lists it in in_the_way. With dry_run, only shows what would happen. Example: \
-                {\"run\": \"plan-week-10\"}",
+            description: "Takes back all that was written with this run: what was created is deleted or cancelled, what was \
+                changed or deleted is as before. All or nothing: if something else has changed a part since, the error lists \
+                it in in_the_way. Example: {\"run\": \"plan-week-10\"}",
             effect: Effect::Changes,
             operations: &[&operations::UNDO_RUN],
             required: &["run"],
@@ -34,12 +33,11 @@ impl CoreTool for UndoRun {
     fn properties(&self) -> Value {
         json!({
             "run": { "type": "string", "description": "The name that the writes had." },
-            "agent_id": { "type": "string", "description": "The agent whose key wrote, if it is not your own." },
         })
     }
 
     async fn run(&self, session: &Session<'_>, arguments: &Arguments) -> Outcome {
-        let asked = json!({ "name": arguments.needed("run")?, "agent_id": arguments.text("agent_id")? });
+        let asked = json!({ "name": arguments.needed("run")? });
         Ok(session.call(&operations::UNDO_RUN, asked).await?.body)
     }
 }
