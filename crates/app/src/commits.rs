@@ -167,7 +167,10 @@ impl App {
         mut changes: ChangeSet,
         answered: Answered<T>,
     ) -> Result<Answered<T>, Attempt> {
-        self.journal(actor, &mut changes).await?;
+        if actor.request.run.is_some() {
+            // Few requests are part of a run, so their future is not part of every other one.
+            Box::pin(self.journal(actor, &mut changes)).await?;
+        }
         let subject = Subject { org: actor.org(), agent, resource };
         self.commit(&actor.request, Some(&actor.principal.key_prefix), subject, changes, answered).await
     }

@@ -298,8 +298,9 @@ impl Undoing<'_> {
                 written.free(current);
             }
         }
-        if of.current.calendar == calendar && of.current.deleted_at.is_none() && of.current.live_hold(self.now).is_ok() {
-            written.free(&of.current);
+        let own = &of.current;
+        if own.calendar == calendar && own.deleted_at.is_none() && own.live_hold(self.now).is_ok() {
+            written.free(own);
         }
         written
     }

@@ -16,8 +16,8 @@ const SENT: HeaderValue = HeaderValue::from_static(
 );
 /// The headers that scripts may read, in addition to those that are always readable.
 const READ: HeaderValue = HeaderValue::from_static(
-    "etag, idempotency-replayed, kalends-dry-run, location, ratelimit, ratelimit-policy, retry-after, service-terms-upgrade-required, \
-     x-request-id, x-service-plan",
+    "etag, idempotency-replayed, kalends-dry-run, location, ratelimit, ratelimit-policy, retry-after, \
+     service-terms-upgrade-required, x-request-id, x-service-plan",
 );
 /// How long a browser may cache the answer to a preflight, in seconds.
 const KEPT: HeaderValue = HeaderValue::from_static("600");

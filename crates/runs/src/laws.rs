@@ -168,7 +168,8 @@ fn a_confirmed_hold_comes_back_as_it_would_be_now() {
         [(SignedDuration::minutes(5), EventStatus::Hold), (SignedDuration::ZERO, EventStatus::Cancelled)]
     {
         let hold = held(lasts);
-        let confirmed = Event { status: EventStatus::Confirmed, hold: None, version: hold.version.next(), ..hold.clone() };
+        let version = hold.version.next();
+        let confirmed = Event { status: EventStatus::Confirmed, hold: None, version, ..hold.clone() };
         let Step::Restore(restored) = step_of(&[entry(1, Some(&hold), &confirmed)], &confirmed) else {
             panic!("it was there")
         };

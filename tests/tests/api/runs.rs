@@ -337,8 +337,8 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let asked = json!({
-        "calendar_id": calendar, "title": "Call", "start": "2031-03-05T14:00", "duration_minutes": 30, "timezone": "UTC",
-        "run": "my task"
+        "calendar_id": calendar, "title": "Call", "start": "2031-03-05T14:00", "duration_minutes": 30,
+        "timezone": "UTC", "run": "my task"
     });
     let wrong = core_tools::wrong(&api, "create_event", asked.clone()).await;
     assert_eq!(wrong["param"], "run", "{wrong:#}");
@@ -357,7 +357,9 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     assert_eq!(undone["undone"], shown["undone"]);
     assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 0);
     // Any operation takes the same arguments.
-    let arguments = json!({ "cal_id": calendar, "title": "x", "start_time": MONDAY, "end_time": shifted(MONDAY, 30), "run": "my-task" });
+    let (start, end) = (MONDAY, shifted(MONDAY, 30));
+    let arguments =
+        json!({ "cal_id": calendar, "title": "x", "start_time": start, "end_time": end, "run": "my-task" });
     core_tools::run(&api, "call_operation", json!({ "operation": "createEvent", "arguments": arguments })).await;
     assert_eq!(core_tools::run(&api, "undo_run", json!({ "run": "my-task" })).await["undone"][0]["action"], "removed");
 }

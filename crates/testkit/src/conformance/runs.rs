@@ -62,12 +62,12 @@ pub async fn writes_of_runs_round_trip(store: &StoreUnderTest) {
         ..make.event(&calendar, hours(1, 2))
     };
     let series = make.series(&calendar, hours(3, 4), "FREQ=DAILY;COUNT=9");
-    let occurrence = Event { id: make.event(&calendar, hours(5, 6)).id, ..series.instance(hours(27, 28).start()).unwrap() };
+    let occurrence = Event { id: gone_id(make), ..series.instance(hours(27, 28).start()).unwrap() };
     let hold = make.hold(&calendar, hours(7, 8), SignedDuration::minutes(5));
     let gone = make.event(&calendar, hours(9, 10)).deleted(hour(2)).unwrap();
     // The first is the last of its run.
-    let states = [(6, Some(rich)), (5, Some(series)), (4, Some(occurrence)), (3, Some(hold)), (2, Some(gone)), (1, None)];
-    let recorded = states.into_iter().map(|(at, before)| {
+    let states = [Some(rich), Some(series), Some(occurrence), Some(hold), Some(gone), None];
+    let recorded = (1..=6).rev().zip(states).map(|(at, before)| {
         let id = before.as_ref().map_or_else(|| gone_id(make), |before| before.id);
         entry(make, before, (id, Version(at + 1)), at)
     });
