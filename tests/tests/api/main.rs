@@ -83,6 +83,7 @@ mod core_tools_phrases;
 mod core_tools_proposals;
 mod core_tools_times;
 mod desk;
+mod dry_runs;
 mod entity_tags;
 mod envelope;
 mod erasure;

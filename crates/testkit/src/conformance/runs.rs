@@ -62,18 +62,18 @@ pub async fn writes_of_runs_round_trip(store: &StoreUnderTest) {
         ..make.event(&calendar, hours(1, 2))
     };
     let series = make.series(&calendar, hours(3, 4), "FREQ=DAILY;COUNT=9");
-    let occurrence = Event { id: gone_id(make), ..series.instance(hours(27, 28).start()).unwrap() };
+    let occurrence = Event { id: an_id(make), ..series.instance(hours(27, 28).start()).unwrap() };
     let hold = make.hold(&calendar, hours(7, 8), SignedDuration::minutes(5));
     let gone = make.event(&calendar, hours(9, 10)).deleted(hour(2)).unwrap();
     // The first is the last of its run.
     let states = [Some(rich), Some(series), Some(occurrence), Some(hold), Some(gone), None];
     let recorded = (1..=6).rev().zip(states).map(|(at, before)| {
-        let id = before.as_ref().map_or_else(|| gone_id(make), |before| before.id);
+        let id = before.as_ref().map_or_else(|| an_id(make), |before| before.id);
         entry(make, before, (id, Version(at + 1)), at)
     });
     let mut entries: Vec<Entry> = recorded.collect();
     let proposal = Resource::Proposal(ProposalId::new(hour(7), &make.entropy));
-    entries.push(Entry { resource: proposal, ..entry(make, None, (gone_id(make), Version::FIRST), 7) });
+    entries.push(Entry { resource: proposal, ..entry(make, None, (an_id(make), Version::FIRST), 7) });
     let own = run(Some(agent.id), "plan");
     scene.commit(recording(&scene, &own, &entries)).await;
     entries.sort_by_key(|entry| entry.at);
@@ -90,7 +90,7 @@ pub async fn writes_of_runs_round_trip(store: &StoreUnderTest) {
     }
 }
 
-fn gone_id(make: &Fixtures) -> EventId {
+fn an_id(make: &Fixtures) -> EventId {
     EventId::new(hour(0), &make.entropy)
 }
 
@@ -98,7 +98,7 @@ fn gone_id(make: &Fixtures) -> EventId {
 pub async fn an_undo_marks_the_writes_that_it_read(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let make = &scene.make;
-    let write = |at| entry(make, None, (gone_id(make), Version::FIRST), at);
+    let write = |at| entry(make, None, (an_id(make), Version::FIRST), at);
     let (plan, other) = (run(None, "plan"), run(None, "other"));
     scene.commit(recording(&scene, &plan, &[write(1), write(2)])).await;
     scene.commit(recording(&scene, &other, &[write(1)])).await;
@@ -158,7 +158,7 @@ pub async fn old_writes_of_runs_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let make = &scene.make;
     let plan = run(None, "plan");
-    let writes: Vec<Entry> = (1..=4).map(|at| entry(make, None, (gone_id(make), Version::FIRST), at)).collect();
+    let writes: Vec<Entry> = (1..=4).map(|at| entry(make, None, (an_id(make), Version::FIRST), at)).collect();
     scene.commit(recording(&scene, &plan, &writes)).await;
     let purge = async |before, limit| scene.store.purge_run_writes(hour(before), limit).await.unwrap();
     let left = async || scene.store.count_run_writes(scene.org, &plan).await.unwrap();
