@@ -15,6 +15,7 @@ use crate::{
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const RUN: HeaderName = HeaderName::from_static("kalends-run");
 
 /// A call of an operation. It is sent when it is awaited.
 ///
@@ -92,6 +93,18 @@ impl<T> Call<T> {
     /// subscriptions and webhook endpoints support it. If set several times, the last version counts.
     pub fn if_match(self, etag: &str) -> Self {
         self.header(IF_MATCH, etag)
+    }
+
+    /// Makes the write part of a run: 1 to 64 visible ASCII characters. [`Client::undo_run`] takes all writes of a run back.
+    /// Writes of events, holds and new proposals support it. If set several times, the last name counts.
+    pub fn in_run(self, name: &str) -> Self {
+        self.header(RUN, name)
+    }
+
+    /// Only checks the write: it is answered as usual, but nothing is kept or sent. The identifiers in the answer are made
+    /// up, and secrets are left out.
+    pub fn dry_run(self) -> Self {
+        self.with(|request| request.query(&[("dry_run", "true")]))
     }
 
     /// Returns `None` if the resource still has this version, and its value otherwise. Plans, feeds, exports of

@@ -26,7 +26,7 @@ async fn shown(api: &Client, calendar: &str) -> Vec<Value> {
     ] {
         let mut answer = api.get(path).await.expect(200).json;
         // The next token of a mirror depends on the time.
-        answer.as_object_mut().unwrap().remove("next_token");
+        answer.as_object_mut().unwrap().remove("next");
         shown.push(answer);
     }
     shown

@@ -363,3 +363,23 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     core_tools::run(&api, "call_operation", json!({ "operation": "createEvent", "arguments": arguments })).await;
     assert_eq!(core_tools::run(&api, "undo_run", json!({ "run": "my-task" })).await["undone"][0]["action"], "removed");
 }
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_run_has_at_most_500_writes(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "custom").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let batch = |count: usize| json!({ "events": vec![body.clone(); count] });
+    let add = |count: usize| of_run(api.post(format!("{}/batch", events(&calendar)))).json(batch(count));
+    for count in [200, 200, 99] {
+        add(count).await.expect(201);
+    }
+    let full = add(2).await.expect(400).code("not_undoable").param("Kalends-Run");
+    full.mentions("another name");
+    add(1).await.expect(201);
+    assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 500);
+    assert_eq!(actions(&undo(&api).await.expect(200)).len(), 500);
+    assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 0);
+    of_run(api.post(events(&calendar))).json(body).await.expect(400).code("not_undoable").mentions("another name");
+}
