@@ -445,7 +445,7 @@ pub enum Refusal {
     InTheWay {
         /// The run.
         run: RunName,
-        /// The resources, in the order in which the run wrote them first.
+        /// The resources that keep it from being taken back.
         resources: Vec<InTheWay>,
     },
     /// Other requests kept changing the same thing.

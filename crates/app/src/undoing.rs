@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_calendars::{Calendar, Change, Event, EventStatus, HoldScope};
+use kalends_calendars::{Calendar, Change, ChangedOverride, Event, EventStatus, HoldScope};
 use kalends_kernel::{CalendarId, EventId, ProposalId};
 use kalends_notifications::EventType;
 use kalends_proposals::{CancelReason, Change as Proposed, Proposal};
@@ -17,6 +17,7 @@ use crate::{
     Actor, Answered, App, ChangeSet, Guard, Missing, Refusal,
     attempt::{Attempt, retry_stale},
     conflicts::{Placed, Turn, Written},
+    invitations::InvitedSeries,
     refusal::InTheWay,
     runs::{events_of, resource_type, shown_id},
     series::series_limits,
@@ -54,12 +55,14 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::OutOfReach`] if the caller may not change one of the resources;
     /// [`Refusal::InTheWay`] if something else has changed one of them, or its time must be free and is not;
-    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] for a series that comes back.
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] for a series that comes back; [`Refusal::Unverified`] and
+    /// [`Refusal::Invalid`] for emails to attendees.
     pub async fn undo_run(
         &self,
         actor: &Actor,
         name: &str,
         agent: Option<&str>,
+        send_invitations: bool,
     ) -> Result<Answered<wire::UndoneRun>, Refusal> {
         let run = self.run_key(actor, name, agent).await?;
         let entries = self.parts.store.run_writes(actor.org(), &run).await?;
@@ -72,7 +75,10 @@ impl App {
                 found.written.iter().map(|written| (written.resource, found.step(written, now))).collect();
             let mut in_the_way: Vec<InTheWay> = steps.iter().filter_map(|step| found.blocked(step)).collect();
             let mut changes = ChangeSet::new(actor.org());
-            let rewrites = found.rewrites(&steps, now)?;
+            let mut rewrites = found.rewrites(&steps, now)?;
+            if send_invitations {
+                rewrites.iter_mut().for_each(|rewrite| rewrite.link(self));
+            }
             changes.calendars.extend(rewrites.iter().map(Rewrite::change));
             let undoing = Undoing { rewrites: &rewrites, calendars: &found.calendars, now };
             for rewrite in &rewrites {
@@ -90,6 +96,9 @@ impl App {
             }
             for rewrite in &rewrites {
                 self.announce_rewrite(rewrite, &undoing, &mut changes);
+                if send_invitations && rewrite.is_sent() {
+                    self.invite_again(actor, rewrite, &undoing, &mut changes).await?;
+                }
             }
             for (resource, step) in &steps {
                 if let (Resource::Proposal(id), Step::Cancel) = (resource, step)
@@ -197,6 +206,34 @@ impl App {
         Ok(false)
     }
 
+    /// Adds the emails to the attendees of an event or series that an undo changes, with its overrides.
+    async fn invite_again(
+        &self,
+        actor: &Actor,
+        rewrite: &Rewrite,
+        undoing: &Undoing<'_>,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let before = Some(&rewrite.current).filter(|current| current.deleted_at.is_none());
+        let mut rows = match before {
+            Some(current) => self.overrides(current).await?,
+            None => Vec::new(),
+        };
+        let of_series = |other: &&Rewrite| {
+            other.current.occurrence().is_some_and(|occurrence| occurrence.series == rewrite.current.id)
+        };
+        let mut changed = Vec::new();
+        for Rewrite { current, after, .. } in undoing.rewrites.iter().filter(of_series) {
+            if rows.iter().all(|row| row.id != current.id) {
+                rows.push(current.clone());
+            }
+            let after = Some(after.clone()).filter(|after| after.deleted_at.is_none());
+            changed.push(ChangedOverride { before: current.clone(), after });
+        }
+        let invited = InvitedSeries { before, event: &rewrite.after, rows, changed: &changed };
+        self.invite_to_series(actor, invited, undoing.now, changes).await
+    }
+
     /// Adds the message about an event that an undo changes: what happens to it in the eyes of a subscriber. An override
     /// that goes leaves the occurrence of its series.
     fn announce_rewrite(&self, rewrite: &Rewrite, undoing: &Undoing<'_>, changes: &mut ChangeSet) {
@@ -280,6 +317,18 @@ impl Found {
 impl Rewrite {
     fn change(&self) -> Change {
         Change::update(&self.current, self.after.clone())
+    }
+
+    /// Whether its attendees get emails. Those of an override get them with its series, and those of a hold none.
+    const fn is_sent(&self) -> bool {
+        self.after.occurrence().is_none() && self.after.hold.is_none() && self.current.hold.is_none()
+    }
+
+    /// Gives every attendee a link, if the event is there afterwards.
+    fn link(&mut self, app: &App) {
+        if self.after.deleted_at.is_none() && self.after.hold.is_none() {
+            self.after = app.linked(self.after.clone(), true);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use kalends_wire::{
     NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans, Proposal, ProposalSummary,
     PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run, ScopedKeys, SearchEvents, ShowEvents,
     ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing,
-    Terms, TermsAccepted, TestedDelivery, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent,
+    Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent,
     UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
@@ -261,7 +261,7 @@ operations! {
     /// Returns a run with its writes, in order.
     getRun get_run: GET "/v1/runs/{name}" (name; query: OwnerOfRun) -> Run;
     /// Takes back all writes of a run, or none.
-    undoRun undo_run: POST "/v1/runs/{name}/undo" (name; query: OwnerOfRun) -> UndoneRun;
+    undoRun undo_run: POST "/v1/runs/{name}/undo" (name; query: UndoRun) -> UndoneRun;
     /// Creates a booking page for a calendar.
     createBookingPage create_booking_page: POST "/v1/booking-pages" (; body: CreateBookingPage) -> BookingPage;
     /// Lists booking pages, oldest first.

@@ -17,6 +17,22 @@ pub struct OwnerOfRun {
     pub agent_id: Option<String>,
 }
 
+/// Names the owner of a run that is taken back.
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UndoRun {
+    /// The agent whose key made the run. An agent's key reaches its own runs without it. Other callers reach the runs of
+    /// the organization without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
+    pub agent_id: Option<String>,
+    /// Whether to mail what changes to the attendees: invitations to what comes back or changes, and cancellations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[param(default = false)]
+    pub send_invitations: Option<bool>,
+}
+
 /// The kind of a resource that a run wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

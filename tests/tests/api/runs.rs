@@ -10,6 +10,7 @@ use crate::{
     core_tools,
     fixtures::{agent_with_calendar, calendar_of, event, event_body},
     holds::{in_seconds, set_body},
+    invitations_by_the_rule::{ADA, Host, people, sent},
     proposals::{Team, get_proposal, key_of, slot},
     webhooks::{hook, with_receiver},
 };
@@ -382,4 +383,28 @@ async fn a_run_has_at_most_500_writes(#[case] database: Database) {
     assert_eq!(actions(&undo(&api).await.expect(200)).len(), 500);
     assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 0);
     of_run(api.post(events(&calendar))).json(body).await.expect(400).code("not_undoable").mentions("another name");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn attendees_get_emails_about_an_undo_only_if_it_says_so(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let invited = host.invited(people(&[ADA]), json!({})).await;
+    let path = format!("/v1/events/{}", invited.id);
+    of_run(host.api.delete(format!("{path}?send_invitations=true"))).await.expect(204);
+    let sequence = sent(&host.mails(1).await, "CANCEL", &[ADA], &invited.id, invited.sequence);
+    host.api.post("/v1/runs/plan/undo?send_invitations=true").await.expect(200);
+    sent(&host.mails(1).await, "REQUEST", &[ADA], &invited.id, sequence);
+    of_run(host.api.patch(&path)).json(json!({ "title": "Other" })).await.expect(200);
+    undo(&host.api).await.expect(200);
+    host.nothing_more().await;
+    // A series comes back with its changed occurrence.
+    let series = host.invited(people(&[ADA]), json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await;
+    let (first, gone) = (format!("/v1/events/{}_20310507T103000Z", series.id), format!("/v1/events/{}", series.id));
+    host.api.patch(first).json(json!({ "title": "Other" })).await.expect(200);
+    of_run(host.api.delete(gone)).await.expect(204);
+    host.api.post("/v1/runs/plan/undo?send_invitations=true").await.expect(200);
+    let mails = host.mails(1).await;
+    sent(&mails, "REQUEST", &[ADA], &series.id, series.sequence);
+    assert_eq!(mails[0].invitation.matches("BEGIN:VEVENT").count(), 2, "{:#?}", mails[0]);
 }
