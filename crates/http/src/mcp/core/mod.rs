@@ -14,6 +14,7 @@ mod events;
 mod failure;
 mod holds;
 mod identity;
+mod marking;
 mod marks;
 mod new_event;
 mod one_event;
@@ -114,7 +115,7 @@ pub(super) fn listed(tool: &dyn CoreTool) -> Tool {
 /// The JSON Schemas of all arguments of a tool, by name.
 fn properties(tool: &dyn CoreTool) -> Value {
     let mut properties = tool.properties();
-    marks::add(&tool.about(), &mut properties);
+    marking::add(&tool.about(), &mut properties);
     properties
 }
 
@@ -122,7 +123,7 @@ fn properties(tool: &dyn CoreTool) -> Value {
 pub(super) async fn call(tool: &dyn CoreTool, mut session: Session<'_>, given: JsonObject) -> Outcome {
     let about = tool.about();
     let arguments = Arguments::of(given, &properties(tool), about.required)?;
-    session.marks = Marks::of(&about, &arguments)?;
+    session.marks = marking::read(&about, &arguments)?;
     let named = |failure: Failure| failure.naming(about.renamed).naming(&[(kalends_runs::HEADER, "run")]);
     let mut result = tool.run(&session, &arguments).await.map_err(named)?;
     if session.was_dry_run.load(Ordering::Relaxed)
