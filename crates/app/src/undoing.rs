@@ -255,6 +255,7 @@ impl App {
         }
         let about = match (current.deleted_at, after.deleted_at) {
             (_, Some(_)) => EventType::EventDeleted,
+            (Some(_), None) if after.live_hold(now).is_ok() => EventType::EventHoldCreated,
             (Some(_), None) => EventType::EventCreated,
             (None, None) => EventType::EventUpdated,
         };

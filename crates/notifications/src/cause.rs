@@ -66,15 +66,16 @@ const MOVE_EVENT: Cause = Cause::Operation("POST", "/v1/events/{id}/move");
 const POST_PROPOSAL: Cause = Cause::Operation("POST", "/v1/scheduling/proposals");
 const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/respond");
 const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
+const UNDO: Cause = Cause::Operation("POST", "/v1/runs/{name}/undo");
 
 impl EventType {
     /// The causes that emit the type. Deleting an agent or calendar emits nothing for its events, webhooks or other
     /// dependents. Events that a subscription imported emit nothing.
     pub const fn causes(self) -> &'static [Cause] {
         match self {
-            // Confirming a proposal creates an event like any other.
+            // Confirming a proposal creates an event like any other, and an undo restores one that was deleted.
             Self::EventCreated => {
-                &[POST_EVENT, POST_EVENTS, Cause::Operation("POST", "/book/{slug}"), RESPOND, RESOLVE]
+                &[POST_EVENT, POST_EVENTS, Cause::Operation("POST", "/book/{slug}"), RESPOND, RESOLVE, UNDO]
             }
             Self::EventUpdated => &[
                 PATCH_CALENDAR_EVENT,
@@ -84,17 +85,19 @@ impl EventType {
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
                 Cause::Operation("POST", "/book/{slug}/bookings/{token}/move"),
+                UNDO,
             ],
             Self::EventDeleted => &[
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
                 Cause::Operation("POST", "/book/{slug}/bookings/{token}/cancel"),
                 Cause::Operation("POST", "/v1/bookings/{id}/cancel"),
+                UNDO,
             ],
             Self::EventReminder => &[Cause::Due(Due::Reminder)],
             Self::EventStarted => &[Cause::Due(Due::Start)],
             Self::EventEnded => &[Cause::Due(Due::End)],
-            Self::EventHoldCreated => &[POST_EVENT, POST_HOLD_SET],
+            Self::EventHoldCreated => &[POST_EVENT, POST_HOLD_SET, UNDO],
             Self::EventHoldConfirmed => &[
                 Cause::Operation("PUT", "/v1/events/{id}/confirm"),
                 Cause::Operation("PUT", "/v1/hold-sets/{id}/confirm"),
@@ -114,6 +117,7 @@ impl EventType {
                 POST_PROPOSAL,
                 RESPOND,
                 RESOLVE,
+                UNDO,
             ],
             Self::EventAttendeeResponded => &[Cause::Operation("POST", "/rsvp/{token}")],
             Self::AgentCreated => {
@@ -124,7 +128,7 @@ impl EventType {
             Self::ProposalResponded => &[RESPOND],
             Self::ProposalConfirmed => &[RESPOND, RESOLVE],
             Self::ProposalCancelled => {
-                &[Cause::Operation("POST", "/v1/scheduling/proposals/{id}/cancel"), RESPOND, RESOLVE]
+                &[Cause::Operation("POST", "/v1/scheduling/proposals/{id}/cancel"), RESPOND, RESOLVE, UNDO]
             }
             Self::ProposalExpired => &[Cause::Due(Due::ProposalExpiry)],
             Self::WebhookDeactivated => &[Cause::Due(Due::EndpointFailure)],
@@ -277,6 +281,14 @@ mod tests {
         &["event.created", "event.hold_expired", "proposal.confirmed", "proposal.cancelled"]
     )]
     #[case("POST", "/v1/scheduling/proposals/{id}/cancel", &["proposal.cancelled"])]
+    #[case(
+        "POST",
+        "/v1/runs/{name}/undo",
+        &[
+            "event.created", "event.updated", "event.deleted", "event.hold_created", "event.hold_expired",
+            "proposal.cancelled",
+        ]
+    )]
     fn operations_emit_their_types(#[case] method: &'static str, #[case] path: &'static str, #[case] emits: &[&str]) {
         assert_eq!(emitted_by(Cause::Operation(method, path)), emits);
     }
