@@ -383,6 +383,14 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_taken_back_can_be_tried() {
+        for operation in UNDOABLE {
+            assert!(ALL.contains(operation) && operation.is_undoable() && operation.takes_dry_run(), "{}", operation.id);
+        }
+        assert!(UNDO_RUN.takes_dry_run() && !UNDO_RUN.is_undoable());
+    }
+
+    #[test]
     fn every_operation_that_writes_is_audited() {
         for operation in ALL {
             // Feedback is not stored. A claim's initiation does not concern an organization yet. A forgotten password
