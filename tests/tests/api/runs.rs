@@ -264,7 +264,7 @@ async fn a_run_belongs_to_its_owner(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn what_cannot_be_taken_back_takes_no_run(#[case] database: Database) {
-    let (_server, api) = Server::with_org(database, "pro").await;
+    let (server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 1).await;
     let proposal = team.propose(&api, &[slot("14:00", "15:00")], json!({})).await.id();
     // The description lists the header only where it is allowed.
@@ -286,6 +286,14 @@ async fn what_cannot_be_taken_back_takes_no_run(#[case] database: Database) {
     assert_eq!(get_proposal(&api, &proposal).await["status"], "pending");
     // Reads ignore the header, whatever it says.
     bold.get("/v1/agents").header("kalends-run", "two words").await.expect(200);
+    // So do routes without a key.
+    let page = json!({ "calendar_id": team.calendar, "title": "x" });
+    let slug = api.post("/v1/booking-pages").json(page).await.expect(201)["slug"].as_str().unwrap().to_owned();
+    let guest = server.anonymous().undescribed();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    let booking = json!({ "name": "Ada", "email": "ada@example.com", "start": slots["slots"][40]["start"] });
+    let booked = guest.post(format!("/book/{slug}")).header("kalends-run", "two words").json(booking);
+    booked.await.expect(201);
     let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
     let call = bold.post(events(&team.calendar)).header("kalends-run", "two words").json(body.clone());
     call.await.refused(400, "validation_error").param("Kalends-Run");
