@@ -385,7 +385,11 @@ mod tests {
     #[test]
     fn what_can_be_taken_back_can_be_tried() {
         for operation in UNDOABLE {
-            assert!(ALL.contains(operation) && operation.is_undoable() && operation.takes_dry_run(), "{}", operation.id);
+            assert!(
+                ALL.contains(operation) && operation.is_undoable() && operation.takes_dry_run(),
+                "{}",
+                operation.id
+            );
         }
         assert!(UNDO_RUN.takes_dry_run() && !UNDO_RUN.is_undoable());
     }

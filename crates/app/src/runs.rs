@@ -88,10 +88,8 @@ impl App {
         now: Timestamp,
     ) -> Result<Vec<(Resource, Option<Box<Event>>, Version)>, Attempt> {
         let written: Vec<(&Event, Option<Version>)> = changes.calendars.iter().filter_map(written).collect();
-        let seen: Vec<EventId> =
-            written.iter().filter(|(_, seen)| seen.is_some()).map(|(event, _)| event.id).collect();
-        let kept =
-            if seen.is_empty() { Vec::new() } else { self.parts.store.kept_events(changes.org, &seen).await? };
+        let seen: Vec<EventId> = written.iter().filter(|(_, seen)| seen.is_some()).map(|(event, _)| event.id).collect();
+        let kept = if seen.is_empty() { Vec::new() } else { self.parts.store.kept_events(changes.org, &seen).await? };
         let mut writes = Vec::with_capacity(written.len());
         for (event, seen) in written {
             let before = match seen {

@@ -13,10 +13,10 @@ use kalends_wire::{
     ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
     ListOrganizationChanges, ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink,
     NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run, ScopedKeys, SearchEvents, ShowEvents,
-    ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing,
-    Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent,
-    UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
+    PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run, ScopedKeys, SearchEvents,
+    ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription,
+    Syncing, Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar,
+    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;

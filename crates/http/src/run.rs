@@ -34,9 +34,8 @@ mod tests {
     use super::*;
 
     fn of_headers(operation: &'static Operation, names: &[&str]) -> Result<Option<RunName>, Refusal> {
-        let request = names.iter().fold(Request::builder().uri("/v1/events"), |request, name| {
-            request.header(HEADER, *name)
-        });
+        let request =
+            names.iter().fold(Request::builder().uri("/v1/events"), |request, name| request.header(HEADER, *name));
         of(operation, &request.body(Body::empty()).unwrap())
     }
 

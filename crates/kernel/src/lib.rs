@@ -29,8 +29,8 @@ pub use human_source::HumanSource;
 pub use id::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
     DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MemberInvitationId,
-    MessageId, OrgId, ProposalId, RequestId, ResponseId, RulesId, RunWriteId, SessionId, SlotId, SubscriptionId, UserId,
-    WebhookId, new_uuid,
+    MessageId, OrgId, ProposalId, RequestId, ResponseId, RulesId, RunWriteId, SessionId, SlotId, SubscriptionId,
+    UserId, WebhookId, new_uuid,
 };
 pub use locale::{Language, Locale, LocaleError};
 pub use metadata::Metadata;

@@ -130,8 +130,7 @@ pub use proposals::{
 };
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use runs::{
-    InTheWay, OwnerOfRun, Run, RunResource, RunWrite, UndoAction, UndoObstacle, UndoRun, UndoneResource,
-    UndoneRun,
+    InTheWay, OwnerOfRun, Run, RunResource, RunWrite, UndoAction, UndoObstacle, UndoRun, UndoneResource, UndoneRun,
 };
 pub use search::{FirstOccurrence, FoundEvent, FoundEvents, SearchEvents};
 pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};

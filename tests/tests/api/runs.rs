@@ -367,8 +367,7 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 0);
     // Any operation takes the same arguments.
     let (start, end) = (MONDAY, shifted(MONDAY, 30));
-    let arguments =
-        json!({ "cal_id": calendar, "title": "x", "start_time": start, "end_time": end, "run": "my-task" });
+    let arguments = json!({ "cal_id": calendar, "title": "x", "start_time": start, "end_time": end, "run": "my-task" });
     core_tools::run(&api, "call_operation", json!({ "operation": "createEvent", "arguments": arguments })).await;
     assert_eq!(core_tools::run(&api, "undo_run", json!({ "run": "my-task" })).await["undone"][0]["action"], "removed");
 }
