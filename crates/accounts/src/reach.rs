@@ -205,7 +205,7 @@ impl Touch {
             Self::AgentLists => "the list of booking pages, searches",
             Self::Availability => "availability of an agent or a calendar",
             Self::JointAvailability => "availability of several agents",
-            Self::HoldSets => "hold sets",
+            Self::HoldSets => "hold sets, and runs with their undo",
             Self::ProposalRead => "a proposal, read",
             Self::ProposalList => "the list of proposals",
             Self::ProposalOrganize => "a proposal: create, resolve, cancel",

@@ -306,8 +306,8 @@ operations! {
     RESPOND_TO_PROPOSAL = "respondToProposal" "POST" "/v1/scheduling/proposals/{id}/respond" 200 ProposalRespond ProposalRespond;
     RESOLVE_PROPOSAL = "resolveProposal" "POST" "/v1/scheduling/proposals/{id}/resolve" 200 ProposalOrganize ProposalResolve;
     CANCEL_PROPOSAL = "cancelProposal" "POST" "/v1/scheduling/proposals/{id}/cancel" 200 ProposalOrganize ProposalCancel;
-    GET_RUN = "getRun" "GET" "/v1/runs/{name}" 200 AgentData;
-    UNDO_RUN = "undoRun" "POST" "/v1/runs/{name}/undo" 200 AgentData RunUndo;
+    GET_RUN = "getRun" "GET" "/v1/runs/{name}" 200 HoldSets;
+    UNDO_RUN = "undoRun" "POST" "/v1/runs/{name}/undo" 200 HoldSets RunUndo;
     CREATE_BOOKING_PAGE = "createBookingPage" "POST" "/v1/booking-pages" 201 AgentData BookingPageCreate;
     LIST_BOOKING_PAGES = "listBookingPages" "GET" "/v1/booking-pages" 200 AgentLists;
     GET_BOOKING_PAGE = "getBookingPage" "GET" "/v1/booking-pages/{id}" 200 AgentData;

@@ -118,6 +118,7 @@ const fn written(change: &Change) -> Option<(&Event, Option<Version>)> {
         | Change::UpdateAgent { .. }
         | Change::CreateCalendar(_)
         | Change::UpdateCalendar { .. }
+        | Change::PlaceHolds { .. }
         | Change::PutRules { .. }
         | Change::DeleteRules(_)
         | Change::Reserve { .. }

@@ -1,9 +1,10 @@
 //! Taking the writes of a run back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use kalends_accounts::Scope;
 use kalends_calendars::{Calendar, Change, ChangedOverride, Event, EventStatus, HoldScope};
-use kalends_kernel::{CalendarId, EventId, ProposalId};
+use kalends_kernel::{CalendarId, EventId, HoldSetId, ProposalId};
 use kalends_notifications::EventType;
 use kalends_proposals::{CancelReason, Change as Proposed, Proposal};
 use kalends_runs::{
@@ -141,17 +142,30 @@ impl App {
             }
         }
         let before = written.iter().filter_map(|written| written.before.as_deref());
-        let events = before.chain(kept.iter().map(|kept| &kept.event));
-        let mut wanted: Vec<CalendarId> = events.map(|event| event.calendar).collect();
+        let events: Vec<&Event> = before.chain(kept.iter().map(|kept| &kept.event)).collect();
+        let mut wanted: Vec<CalendarId> = events.iter().map(|event| event.calendar).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        // The sets of which something is on calendars of others.
+        let mut sets: BTreeSet<Option<HoldSetId>> = BTreeSet::new();
         for id in wanted {
             if let Some(calendar) = self.parts.store.find_calendar(org, id).await? {
-                actor.for_agent(calendar.agent)?;
+                if !actor.sees_all_of(calendar.agent) {
+                    let there = events.iter().filter(|event| event.calendar == id);
+                    sets.extend(there.map(|event| event.hold_set));
+                }
                 calendars.insert(id, calendar);
             }
         }
-        kept.iter().try_for_each(|kept| actor.for_agent(kept.agent))?;
+        let of_others = kept.iter().filter(|kept| !actor.sees_all_of(kept.agent));
+        sets.extend(of_others.map(|kept| kept.event.hold_set));
+        for set in sets {
+            let placer = match (actor.widened_by(Scope::HoldsOrg), set) {
+                (Some(_), Some(set)) => self.parts.store.placer_of_hold_set(org, set).await?,
+                _ => None,
+            };
+            actor.for_placed_by(placer)?;
+        }
         Ok(Found { pending: pending.len() as u64, written, kept, proposals, calendars })
     }
 

@@ -69,7 +69,7 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Events,
         Self::Outbox,
         Self::FeedEntries,

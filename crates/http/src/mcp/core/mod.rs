@@ -119,13 +119,23 @@ fn properties(tool: &dyn CoreTool) -> Value {
     properties
 }
 
+/// Runs a tool that only reads with these arguments, as a part of something else.
+pub(super) async fn read(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {
+    run(tool, session, &Arguments::of(given, &properties(tool), tool.about().required)?).await
+}
+
+async fn run(tool: &dyn CoreTool, session: &Session<'_>, arguments: &Arguments) -> Outcome {
+    let renamed = tool.about().renamed;
+    let named = |failure: Failure| failure.naming(renamed).naming(&[(kalends_runs::HEADER, "run")]);
+    tool.run(session, arguments).await.map_err(named)
+}
+
 /// Runs a tool with these arguments. The result of a dry run says so.
 pub(super) async fn call(tool: &dyn CoreTool, mut session: Session<'_>, given: JsonObject) -> Outcome {
     let about = tool.about();
     let arguments = Arguments::of(given, &properties(tool), about.required)?;
     session.marks = marking::read(&about, &arguments)?;
-    let named = |failure: Failure| failure.naming(about.renamed).naming(&[(kalends_runs::HEADER, "run")]);
-    let mut result = tool.run(&session, &arguments).await.map_err(named)?;
+    let mut result = run(tool, &session, &arguments).await?;
     if session.was_dry_run.load(Ordering::Relaxed)
         && let Some(result) = result.as_object_mut()
     {

@@ -58,7 +58,7 @@ async fn agenda(session: &Session<'_>, calendar: CalendarId, days: Days) -> Outc
         ("timezone".to_owned(), zone.name().into()),
         ("limit".to_owned(), SHOWN.into()),
     ]);
-    let mut found = core::call(&ListEvents, session, asked).await?;
+    let mut found = core::read(&ListEvents, session, asked).await?;
     let when = core::span(&found["from"], &found["to"], zone).remove("when");
     found["when"] = when.unwrap_or_default();
     found["calendar"] = core::short_calendar(&calendar);
