@@ -30,7 +30,7 @@ const NAME_MAX: usize = 255;
 /// The status of an agent that no longer takes part in anything.
 const GONE: &str = "decommissioned";
 
-/// An agent that a call names.
+/// An agent, or a shared calendar, that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Agent {
     pub id: String,
@@ -53,8 +53,8 @@ pub(super) struct Whose {
 }
 
 impl Whose {
-    /// The agents of `participants` and the calendars of `calendar_ids`: at most `most` in each of them. Without both,
-    /// the agent of the key.
+    /// The agents and shared calendars of `participants`, and the calendars of `calendar_ids`: at most `most` in each of
+    /// them. Without both, the agent of the key.
     ///
     /// # Errors
     /// As [`agents`], and [`Failure::Argument`] if there is nobody, or too many.
@@ -68,7 +68,11 @@ impl Whose {
             }
         }
         let mut agents = match session.own_agent() {
-            _ if !named.is_empty() => agents(session, PARTICIPANTS, &named).await?,
+            _ if !named.is_empty() => {
+                let (agents, rooms) = participants(session, &named).await?;
+                calendars.extend(rooms);
+                agents
+            }
             _ if !calendars.is_empty() => Vec::new(),
             Some(own) => vec![Agent { id: own.to_string(), name: ME.to_owned() }],
             None => {
@@ -96,6 +100,44 @@ impl Whose {
     }
 }
 
+/// The agents that take part, and the ids of the shared calendars, such as rooms. An agent is meant before a calendar of
+/// the same name.
+///
+/// # Errors
+/// As [`agents`], and [`Failure::Argument`] for a name that several shared calendars have.
+async fn participants(session: &Session<'_>, wanted: &[String]) -> Result<(Vec<Agent>, Vec<String>), Failure> {
+    let (mut rooms, others): (Vec<String>, Vec<String>) =
+        wanted.iter().cloned().partition(|text| text.starts_with("cal_"));
+    let reads_shared = session.own_agent().is_none() || session.scopes().contains(Scope::DirectoryOrg);
+    if !reads_shared || others.iter().all(|text| is_id(text)) {
+        return Ok((agents(session, PARTICIPANTS, &others).await?, rooms));
+    }
+    let (known, are_all) = known_agents(session, PARTICIPANTS, &others).await?;
+    let is_agent = |text: &String| is_id(text) || known.iter().any(|agent| is_named(agent, text));
+    let (of_agents, of_rooms): (Vec<String>, Vec<String>) = others.into_iter().partition(is_agent);
+    if !of_rooms.is_empty() {
+        let asked = json!({ "include": "all", "limit": PAGE });
+        let listed = session.call(&operations::LIST_CALENDARS, asked).await?.body;
+        let shared = listed["data"].as_array().into_iter().flatten().filter(|calendar| calendar["agent_id"].is_null());
+        let shared: Vec<Agent> = shared.map(read).collect();
+        for name in &of_rooms {
+            match shared.iter().filter(|room| is_named(room, name)).collect::<Vec<_>>().as_slice() {
+                [only] => rooms.push(only.id.clone()),
+                // The error about agents names what is near, also among the shared calendars.
+                [] => return Err(unknown(&[known, shared].concat(), are_all, PARTICIPANTS, name).into()),
+                several => return Err(ambiguous(several, PARTICIPANTS, name).into()),
+            }
+        }
+    }
+    let agents: Result<Vec<Agent>, FieldError> =
+        of_agents.iter().map(|text| by_id_or_name(&known, are_all, PARTICIPANTS, text)).collect();
+    Ok((agents?, rooms))
+}
+
+fn is_id(text: &str) -> bool {
+    text.starts_with("agt_")
+}
+
 /// The agents with these ids or names, in this order. `argument` is the one that names them. An agent's key may say
 /// `me`.
 ///
@@ -103,7 +145,14 @@ impl Whose {
 /// [`Failure::Argument`] for a name that no agent has, with the nearest three, and for one that several have, with their
 /// ids. A key of an agent reads the names of others only with the scope for it.
 pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<Vec<Agent>, Failure> {
-    let is_id = |text: &str| text.starts_with("agt_");
+    let (known, are_all) = known_agents(session, argument, wanted).await?;
+    let found = wanted.iter().map(|text| by_id_or_name(&known, are_all, argument, text));
+    Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
+}
+
+/// The agents among which these names are looked up, and whether the organization has no others. Nothing is read if all of
+/// them are ids.
+async fn known_agents(session: &Session<'_>, argument: &str, wanted: &[String]) -> Result<(Vec<Agent>, bool), Failure> {
     if let Some(long) = wanted.iter().find(|name| name.chars().nth(NAME_MAX).is_some()) {
         return Err(FieldError::new(argument, format!("has no agent named {:?}", beginning(long))).into());
     }
@@ -134,13 +183,14 @@ pub(super) async fn agents(session: &Session<'_>, argument: &str, wanted: &[Stri
             return Err(FieldError::new(argument, message).into());
         }
     }
-    let found = wanted.iter().map(|text| {
-        if is_id(text) {
-            return Ok(Agent { id: text.clone(), name: text.clone() });
-        }
-        named(&known, are_all, argument, text)
-    });
-    Ok(found.collect::<Result<Vec<_>, FieldError>>()?)
+    Ok((known, are_all))
+}
+
+fn by_id_or_name(known: &[Agent], are_all: bool, argument: &str, text: &str) -> Result<Agent, FieldError> {
+    if is_id(text) {
+        return Ok(Agent { id: text.to_owned(), name: text.to_owned() });
+    }
+    named(known, are_all, argument, text)
 }
 
 /// [`agents`] with one id or name.
@@ -183,21 +233,24 @@ fn named(known: &[Agent], are_all: bool, argument: &str, name: &str) -> Result<A
     found.dedup_by_key(|agent| &agent.id);
     match found.as_slice() {
         [only] => Ok((*only).clone()),
-        [] => {
-            let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
-            let nearest = if nearest.is_empty() { nearest } else { format!("; the nearest names are {nearest}") };
-            let searched = format!(" among the oldest {}, which are searched; send its id (agt_...)", PAGES_MAX * PAGE);
-            let searched = if are_all { String::new() } else { searched };
-            Err(FieldError::new(argument, format!("has no agent named {:?}{searched}{nearest}", beginning(name))))
-        }
-        several => {
-            let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
-            Err(FieldError::new(
-                argument,
-                format!("names several agents by {:?}; send one id of {}", beginning(name), ids.join(", ")),
-            ))
-        }
+        [] => Err(unknown(known, are_all, argument, name)),
+        several => Err(ambiguous(several, argument, name)),
     }
+}
+
+/// The error for a name that nobody known has.
+fn unknown(known: &[Agent], are_all: bool, argument: &str, name: &str) -> FieldError {
+    let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
+    let nearest = if nearest.is_empty() { nearest } else { format!("; the nearest names are {nearest}") };
+    let searched = format!(" among the oldest {}, which are searched; send its id (agt_...)", PAGES_MAX * PAGE);
+    let searched = if are_all { String::new() } else { searched };
+    FieldError::new(argument, format!("has no agent named {:?}{searched}{nearest}", beginning(name)))
+}
+
+/// The error for a name that several have.
+fn ambiguous(several: &[&Agent], argument: &str, name: &str) -> FieldError {
+    let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
+    FieldError::new(argument, format!("names several by {:?}; send one id of {}", beginning(name), ids.join(", ")))
 }
 
 /// The only calendar of an agent.

@@ -68,7 +68,7 @@ impl CoreTool for HoldTime {
             "end": { "type": "string" },
             "participants": {
                 "type": "array", "items": { "type": "string" }, "maxItems": HOLD_SET_MAX,
-                "description": "Ids or names of agents with one calendar. An agent's key means itself if left out.",
+                "description": "Ids or names of agents with one calendar, or of shared calendars (rooms). Left out: the key's own agent.",
             },
             "calendar_ids": {
                 "type": "array", "items": { "type": "string" }, "maxItems": HOLD_SET_MAX,

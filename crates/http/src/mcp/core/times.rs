@@ -75,7 +75,7 @@ impl CoreTool for FindTimes {
         json!({
             "participants": {
                 "type": "array", "items": { "type": "string" },
-                "description": "Ids or names of agents. An agent's key means itself if left out, or by \"me\".",
+                "description": "Ids or names of agents, or of shared calendars (rooms). Left out: the key's own agent, \"me\".",
             },
             "duration_minutes": { "type": "integer", "minimum": 5, "maximum": 480 },
             "earliest": { "type": "string", "description": "A local time, or one with an offset. Now if left out, or past." },
@@ -216,7 +216,7 @@ impl CoreTool for ExplainTime {
         json!({
             "participants": {
                 "type": "array", "items": { "type": "string" }, "maxItems": EXPLAINED_MAX,
-                "description": "Ids or names of agents. An agent's key means itself if left out, or by \"me\".",
+                "description": "Ids or names of agents, or of shared calendars (rooms). Left out: the key's own agent, \"me\".",
             },
             "calendar_ids": {
                 "type": "array", "items": { "type": "string" }, "maxItems": EXPLAINED_MAX,
