@@ -66,7 +66,8 @@ mod tests {
             metadata: Metadata::default(),
             reminders: None,
             recurrence: None,
-            hold: Some(NewHold { hold, longest: HOLD_MOST, if_as_of: None }),
+            hold: Some(NewHold { hold, longest: HOLD_MOST }),
+            if_as_of: None,
             if_free: false,
             send_invitations: false,
         };
