@@ -157,21 +157,25 @@ fn schedule(given: &Given) -> Vec<&'static str> {
     steps
 }
 
+/// The date differs between zones, and the time of step 1 is in UTC.
+const DATE: &str =
+    "`resolve_time` with `text` (\"today\") and `timezone` (the zone of the calendar). It returns the date.";
+
 fn today(given: &Given) -> Vec<&'static str> {
     let list = if given.has("calendar") {
-        "`list_events` with `calendar_id` (the id of the calendar that I entered), `start` and `end` (both are today's \
-            date, such as 2026-03-05), and `timezone` (the zone of the calendar)."
+        "`list_events` with `calendar_id` (the id of the calendar that I entered), `start` and `end` (both are the date \
+            of step 2), and `timezone` (the zone of the calendar)."
     } else if given.has("agent") {
         "`list_events` with `agent_id` (the id or the name of the agent that I entered), `start` and `end` (both are \
-            today's date, such as 2026-03-05), and `timezone` (the zone of the agent's calendar)."
+            the date of step 2), and `timezone` (the zone of the agent's calendar)."
     } else if given.has_agent {
-        "`list_events` with `start` and `end` (both are today's date, such as 2026-03-05), and `timezone` (the zone of \
-            your calendar). It lists your own calendars."
+        "`list_events` with `start` and `end` (both are the date of step 2), and `timezone` (the zone of your calendar). \
+            It lists your own calendars."
     } else {
         "`list_events` with `calendar_id` (an id of step 1; ask me which calendar I mean if there are several), \
-            `start` and `end` (both are today's date, such as 2026-03-05), and `timezone` (the zone of the calendar)."
+            `start` and `end` (both are the date of step 2), and `timezone` (the zone of the calendar)."
     };
-    vec![IDENTITY, list, "Summarize the events in their order, with local times. Say which times are only held."]
+    vec![IDENTITY, DATE, list, "Summarize the events in their order, with local times. Say which times are only held."]
 }
 
 fn reschedule(given: &Given) -> Vec<&'static str> {

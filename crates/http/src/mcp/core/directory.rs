@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::Scope;
-use kalends_app::operations;
+use kalends_app::operations::{self, Operation};
 use kalends_kernel::FieldError;
 use kalends_time::Zone;
 use serde_json::{Value, json};
@@ -86,15 +86,15 @@ impl Whose {
         Ok(Self { agents, calendars })
     }
 
-    /// The zone of the argument `timezone`, or else that of the first calendar, or of the first agent's.
+    /// The zone of the argument `timezone`, or else that of the first agent's first calendar, or of the first calendar.
     ///
     /// # Errors
     /// [`Failure::Argument`] if there is no such zone; [`Failure::Refused`] if the calendar cannot be read.
     pub(super) async fn zone(&self, session: &Session<'_>, arguments: &Arguments) -> Result<Zone, Failure> {
-        match (arguments.zone("timezone")?, self.calendars.first(), self.agents.first()) {
+        match (arguments.zone("timezone")?, self.agents.first(), self.calendars.first()) {
             (Some(zone), _, _) => Ok(zone),
-            (None, Some(calendar), _) => zone_of_calendar(session, calendar).await,
-            (None, None, Some(agent)) => zone_of_agent(session, &agent.id).await,
+            (None, Some(agent), _) => zone_of_agent(session, &agent.id).await,
+            (None, None, Some(calendar)) => zone_of_calendar(session, calendar).await,
             (None, None, None) => Ok(Zone::UTC),
         }
     }
@@ -116,15 +116,15 @@ async fn participants(session: &Session<'_>, wanted: &[String]) -> Result<(Vec<A
     let is_agent = |text: &String| is_id(text) || known.iter().any(|agent| is_named(agent, text));
     let (of_agents, of_rooms): (Vec<String>, Vec<String>) = others.into_iter().partition(is_agent);
     if !of_rooms.is_empty() {
-        let asked = json!({ "include": "all", "limit": PAGE });
-        let listed = session.call(&operations::LIST_CALENDARS, asked).await?.body;
-        let shared = listed["data"].as_array().into_iter().flatten().filter(|calendar| calendar["agent_id"].is_null());
-        let shared: Vec<Agent> = shared.map(read).collect();
+        let (shared, are_all_shared) = shared_calendars(session).await?;
         for name in &of_rooms {
             match shared.iter().filter(|room| is_named(room, name)).collect::<Vec<_>>().as_slice() {
                 [only] => rooms.push(only.id.clone()),
-                // The error about agents names what is near, also among the shared calendars.
-                [] => return Err(unknown(&[known, shared].concat(), are_all, PARTICIPANTS, name).into()),
+                // The error names what is near among both.
+                [] => {
+                    let are_all = are_all && are_all_shared;
+                    return Err(unknown(&[known, shared].concat(), are_all, PARTICIPANTS, name).into());
+                }
                 several => return Err(ambiguous(several, PARTICIPANTS, name).into()),
             }
         }
@@ -132,6 +132,38 @@ async fn participants(session: &Session<'_>, wanted: &[String]) -> Result<(Vec<A
     let agents: Result<Vec<Agent>, FieldError> =
         of_agents.iter().map(|text| by_id_or_name(&known, are_all, PARTICIPANTS, text)).collect();
     Ok((agents?, rooms))
+}
+
+/// The calendars that the organization shares, the oldest first, as far as calendars are searched, and whether these are
+/// all.
+///
+/// # Errors
+/// [`Failure::Refused`] if the caller cannot list them.
+pub(super) async fn shared_calendars(session: &Session<'_>) -> Result<(Vec<Agent>, bool), Failure> {
+    let asked = json!({ "include": "all" });
+    let (calendars, are_all) = pages(session, &operations::LIST_CALENDARS, &asked).await?;
+    Ok((calendars.iter().filter(|calendar| calendar["agentId"].is_null()).map(read).collect(), are_all))
+}
+
+/// The entries of a list, as far as it is searched, and whether these are all.
+async fn pages(
+    session: &Session<'_>,
+    operation: &'static Operation,
+    asked: &Value,
+) -> Result<(Vec<Value>, bool), Failure> {
+    let mut found = Vec::new();
+    for page in 0..PAGES_MAX {
+        let mut asked = asked.clone();
+        asked["limit"] = PAGE.into();
+        asked["offset"] = (page * PAGE).into();
+        let listed = session.call(operation, asked).await?.body;
+        let entries = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        found.extend_from_slice(entries);
+        if entries.len() < PAGE {
+            return Ok((found, true));
+        }
+    }
+    Ok((found, false))
 }
 
 fn is_id(text: &str) -> bool {
@@ -205,17 +237,8 @@ pub(super) async fn agent(session: &Session<'_>, argument: &str, wanted: String)
 /// The organization's agents that still take part in something, the oldest first, as far as they are searched, and whether
 /// these are all.
 async fn all(session: &Session<'_>) -> Result<(Vec<Agent>, bool), Failure> {
-    let mut known = Vec::new();
-    for page in 0..PAGES_MAX {
-        let asked = json!({ "limit": PAGE, "offset": page * PAGE });
-        let listed = session.call(&operations::LIST_AGENTS, asked).await?.body;
-        let entries = listed["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        known.extend(entries.iter().filter(|agent| agent["status"] != GONE).map(read));
-        if entries.len() < PAGE {
-            return Ok((known, true));
-        }
-    }
-    Ok((known, false))
+    let (agents, are_all) = pages(session, &operations::LIST_AGENTS, &json!({})).await?;
+    Ok((agents.iter().filter(|agent| agent["status"] != GONE).map(read).collect(), are_all))
 }
 
 fn read(agent: &Value) -> Agent {
@@ -242,7 +265,8 @@ fn named(known: &[Agent], are_all: bool, argument: &str, name: &str) -> Result<A
 fn unknown(known: &[Agent], are_all: bool, argument: &str, name: &str) -> FieldError {
     let nearest = nearest(name, known.iter().map(|agent| agent.name.as_str())).join(", ");
     let nearest = if nearest.is_empty() { nearest } else { format!("; the nearest names are {nearest}") };
-    let searched = format!(" among the oldest {}, which are searched; send its id (agt_...)", PAGES_MAX * PAGE);
+    let searched =
+        format!(" among the oldest {}, which are searched; send its id (agt_... or cal_...)", PAGES_MAX * PAGE);
     let searched = if are_all { String::new() } else { searched };
     FieldError::new(argument, format!("has no agent named {:?}{searched}{nearest}", beginning(name)))
 }

@@ -33,6 +33,9 @@ const MISMATCH: &str = "idempotency_mismatch";
 const OTHER_HOLD: &str = "This idempotency_key was used before, and its hold is over, confirmed, or another one: see \
     list_events. For a new hold, send another key.";
 
+const PERHAPS_THIS_SET: &str = "If the earlier call named the same participants, its set is hold_set_id: call confirm_hold \
+    or release_hold. Otherwise call hold_time with another idempotency_key.";
+
 /// `hold_time`
 pub(super) struct HoldTime;
 
@@ -127,8 +130,14 @@ impl CoreTool for HoldTime {
             } else {
                 earlier_set(session, &places, &title, times).await?
             };
-            if let Some(earlier) = earlier {
-                return Ok(placed(&earlier, zone));
+            match earlier {
+                Some(earlier) if places.agents.is_empty() => return Ok(placed(&earlier, zone)),
+                // Whose calendars the holds of the set are on cannot be seen.
+                Some(earlier) => {
+                    refused["hold_set_id"] = earlier["id"].clone();
+                    refused["next"] = PERHAPS_THIS_SET.into();
+                }
+                None => {}
             }
             refused["message"] = OTHER_HOLD.into();
         }
@@ -245,7 +254,8 @@ impl CoreTool for ConfirmHold {
             title: "Confirm a hold",
             description: "Makes a hold an event, or all holds of a set events, all or none. Returns them, also if the \
                 call is repeated. An expired hold \
-                cannot be confirmed: call hold_time again. To take a confirmed set back, call cancel_event for each event. \
+                cannot be confirmed: call hold_time again. To take events back, call undo_run with the run of this call, or \
+                cancel_event. \
                 Example: {\"hold_id\": \"hst_...\"}",
             effect: Effect::Adds,
             operations: &[&operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET],
@@ -319,12 +329,20 @@ async fn end(session: &Session<'_>, arguments: &Arguments, end: End) -> Outcome 
 }
 
 fn id(arguments: &Arguments) -> Result<String, FieldError> {
+    let mut found: Option<String> = None;
     for name in IDS {
-        if let Some(id) = arguments.text(name)? {
-            return Ok(id);
+        match (arguments.text(name)?, &found) {
+            (Some(id), Some(first)) if id != *first => {
+                return Err(FieldError::new(
+                    name,
+                    format!("must be left out, because {first} is sent too; end one a call"),
+                ));
+            }
+            (Some(id), _) => found = Some(id),
+            (None, _) => {}
         }
     }
-    Err(FieldError::new("hold_id", "is required; hold_time returns it"))
+    found.ok_or_else(|| FieldError::new("hold_id", "is required; hold_time returns it"))
 }
 
 /// What became of the holds. A set may have holds of both kinds, because each one can also be confirmed alone.

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::{
     arguments::Arguments,
+    directory,
     failure::Outcome,
     session::Session,
     tool::{About, CoreTool, Effect},
 };
 
 /// The most agents and the most calendars that are shown.
-const SHOWN: u32 = 50;
+const SHOWN: usize = 50;
 
 /// `whoami`
 pub(super) struct Whoami;
@@ -58,16 +59,19 @@ impl CoreTool for Whoami {
             if session.scopes().contains(Scope::DirectoryOrg) {
                 let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;
                 add(&mut found, "agents", &agents, |agent| entry(agent, "agent_id"));
-                let listed = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
-                let listed = listed["data"].as_array().into_iter().flatten();
-                let shared = listed.filter(|calendar| calendar["agentId"].is_null());
-                found["shared_calendars"] = shared.map(calendar).collect::<Vec<_>>().into();
+                let (shared, _) = directory::shared_calendars(session).await?;
+                let entries: Vec<Value> =
+                    shared.iter().map(|room| json!({ "id": room.id, "name": room.name })).collect();
+                let shown = entries.get(..SHOWN).unwrap_or(&entries);
+                let listed = json!({ "data": shown, "total": entries.len() });
+                add(&mut found, "shared_calendars", &listed, |room| entry(room, "calendar_id"));
             }
             return Ok(found);
         }
         let agents = session.call(&operations::LIST_AGENTS, json!({ "limit": SHOWN })).await?.body;
         add(&mut found, "agents", &agents, |agent| entry(agent, "agent_id"));
-        let calendars = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
+        let asked = json!({ "include": "all", "limit": SHOWN });
+        let calendars = session.call(&operations::LIST_CALENDARS, asked).await?.body;
         add(&mut found, "calendars", &calendars, calendar);
         Ok(found)
     }

@@ -119,6 +119,9 @@ fn properties(tool: &dyn CoreTool) -> Value {
     properties
 }
 
+/// What the result of a dry run says.
+const ONLY_TRIED: &str = "This was a dry run: nothing was kept or sent, and the ids are made up.";
+
 /// Runs a tool that only reads with these arguments, as a part of something else.
 pub(super) async fn read(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {
     run(tool, session, &Arguments::of(given, &properties(tool), tool.about().required)?).await
@@ -140,6 +143,13 @@ pub(super) async fn call(tool: &dyn CoreTool, mut session: Session<'_>, given: J
         && let Some(result) = result.as_object_mut()
     {
         result.insert(dry_run::PARAMETER.to_owned(), true.into());
+        // What would come next has nothing to work on.
+        result.remove("next");
+        let note = match result.get("note").and_then(Value::as_str) {
+            Some(note) => format!("{ONLY_TRIED} Otherwise: {note}"),
+            None => ONLY_TRIED.to_owned(),
+        };
+        result.insert("note".to_owned(), note.into());
     }
     Ok(result)
 }

@@ -111,12 +111,24 @@ impl CoreTool for CreateEvent {
         copy(arguments, &["title", "description", "location", "conference_url"], &mut asked)?;
         if !allowed {
             let free = place.require_free(session, &asked).await;
-            free.map_err(|failure| explained(failure, zone, allowed))?;
+            free.map_err(|failure| perhaps_booked(explained(failure, zone, allowed), &asked))?;
         }
         let answer = session.call(&operations::CREATE_EVENT, asked).await;
         let answer = answer.map_err(|failure| explained(failure, zone, allowed))?;
         Ok(written(&answer, named, &past(&answer.body, session.now())))
     }
+}
+
+/// Adds to a refusal of a call that may be a repetition that the first one may have booked the event.
+fn perhaps_booked(mut failure: Failure, asked: &Value) -> Failure {
+    if let Failure::Refused(error) = &mut failure
+        && asked["idempotency_key"].is_string()
+        && let Some(message) = error["message"].as_str()
+    {
+        error["message"] =
+            format!("{message} If you repeat a call, list_events shows whether it booked the event.").into();
+    }
+    failure
 }
 
 /// The calendar of a new event.

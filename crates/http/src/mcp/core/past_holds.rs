@@ -81,8 +81,7 @@ fn next(seen: &Value, end: End, has_expired: bool) -> &'static str {
     let any = |status: &str| holds(seen).iter().any(|hold| hold["status"] == status);
     match end {
         _ if seen["holds"].is_array() && any("hold") => {
-            "Some holds of the set are over. Confirm or release the others by their event_id, or release the set and call \
-             hold_time again."
+            "Some holds of the set are over. Release the set and call hold_time again."
         }
         End::Confirm if has_expired => {
             "It has expired. Call hold_time again, or find_times if the time is taken by now."

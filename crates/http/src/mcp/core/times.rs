@@ -1,5 +1,7 @@
 //! Finding free times, and why a time is not free.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use kalends_app::operations;
 use kalends_kernel::FieldError;
@@ -28,6 +30,8 @@ const COUNT: u32 = 5;
 const COUNT_MAX: u32 = 50;
 /// The most participants of a search, on any plan.
 const SEARCHED_MAX: usize = 50;
+/// The most shared calendars among them. Each of them takes a call of the operation.
+const ROOMS_MAX: usize = 20;
 /// The most agents and the most calendars that one call explains. Each of them takes a call of the operation.
 const EXPLAINED_MAX: usize = 10;
 /// The most reasons that are shown for each of them.
@@ -59,7 +63,11 @@ impl CoreTool for FindTimes {
                 \"earliest\": \
                 \"2026-03-05T09:00\", \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Reads,
-            operations: &[&operations::AVAILABILITY, &operations::AGENT_AVAILABILITY],
+            operations: &[
+                &operations::AVAILABILITY,
+                &operations::AGENT_AVAILABILITY,
+                &operations::CALENDAR_AVAILABILITY,
+            ],
             required: &["duration_minutes"],
             renamed: &[
                 ("agents", "participants"),
@@ -93,6 +101,10 @@ impl CoreTool for FindTimes {
         let (length, count) = (length(arguments)?, arguments.count(COUNT, COUNT_MAX)?);
         let working_hours_only = arguments.flag("working_hours_only")?;
         let whose = Whose::of(session, arguments, SEARCHED_MAX).await?;
+        if whose.calendars.len() > ROOMS_MAX {
+            let message = format!("must name at most {ROOMS_MAX} shared calendars, got {}", whose.calendars.len());
+            return Err(FieldError::new("participants", message).into());
+        }
         let zone = whose.zone(session, arguments).await?;
         let now = session.now();
         let earliest = arguments.instant("earliest", Some(zone))?.filter(|earliest| *earliest > now);
@@ -105,22 +117,16 @@ impl CoreTool for FindTimes {
             let message = format!("must be at most {DAYS_MAX} days after earliest ({earliest})");
             return Err(FieldError::new("latest", message).into());
         }
-        let mut asked = json!({
+        let asked = json!({
             "start": earliest.to_string(),
             "end": latest.to_string(),
             "slot_duration": length.to_string(),
             "slot_step": format!("{STEP}m"),
         });
-        let answer = if let [only] = whose.agents.as_slice() {
-            asked["id"] = only.id.as_str().into();
-            session.call(&operations::AGENT_AVAILABILITY, asked).await?
-        } else {
-            let ids: Vec<_> = whose.agents.iter().map(|agent| agent.id.as_str()).collect();
-            asked["agents"] = ids.join(",").into();
-            session.call(&operations::AVAILABILITY, asked).await?
-        };
-        let chosen = Chosen::of(&answer.body, zone, working_hours_only, count);
-        let participants: Vec<Value> = whose.agents.iter().map(shown).collect();
+        let answer = offered(session, &whose, &asked).await?;
+        let chosen = Chosen::of(&answer, zone, working_hours_only, count);
+        let rooms = whose.calendars.iter().map(|id| json!({ "calendar_id": id }));
+        let participants: Vec<Value> = whose.agents.iter().map(shown).chain(rooms).collect();
         let mut found = json!({ "times": chosen.times, "timezone": zone.name(), "participants": participants });
         if let Some(note) = chosen.note {
             found["note"] = note.into();
@@ -128,9 +134,50 @@ impl CoreTool for FindTimes {
         if !chosen.times.is_empty() {
             found["next"] = "Call hold_time or create_event with one of these starts.".into();
         }
-        add_warnings(&mut found, &answer.body);
+        add_warnings(&mut found, &answer);
         Ok(found)
     }
+}
+
+/// The slots that all agents and all calendars offer, with all warnings.
+async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value) -> Outcome {
+    let with = |name: &str, value: Value| {
+        let mut asked = asked.clone();
+        asked[name] = value;
+        asked
+    };
+    let mut answers = Vec::new();
+    match whose.agents.as_slice() {
+        [] => {}
+        [only] => {
+            let asked = with("id", only.id.as_str().into());
+            answers.push(session.call(&operations::AGENT_AVAILABILITY, asked).await?.body);
+        }
+        several => {
+            let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
+            answers.push(session.call(&operations::AVAILABILITY, with("agents", ids.join(",").into())).await?.body);
+        }
+    }
+    for calendar in &whose.calendars {
+        let asked = with("id", calendar.as_str().into());
+        answers.push(session.call(&operations::CALENDAR_AVAILABILITY, asked).await?.body);
+    }
+    Ok(in_all(answers))
+}
+
+/// The slots that are in all of these answers, with the warnings of all of them. Their slots are on one grid, because they
+/// begin at the same time.
+fn in_all(answers: Vec<Value>) -> Value {
+    let list = |answer: &Value, name: &str| answer[name].as_array().cloned().unwrap_or_default();
+    let warnings: Vec<Value> = answers.iter().flat_map(|answer| list(answer, "warnings")).collect();
+    let mut answers = answers.iter();
+    let mut slots = answers.next().map(|first| list(first, "slots")).unwrap_or_default();
+    for answer in answers {
+        let also: HashSet<String> =
+            list(answer, "slots").iter().filter_map(|slot| slot["start"].as_str().map(str::to_owned)).collect();
+        slots.retain(|slot| slot["start"].as_str().is_some_and(|start| also.contains(start)));
+    }
+    json!({ "slots": slots, "warnings": warnings })
 }
 
 /// The times that a search returns.
@@ -303,6 +350,17 @@ mod tests {
             json!({ "start": start.to_string(), "end": (start + SignedDuration::minutes(30)).to_string() })
         };
         json!({ "slots": starts.iter().map(slot).collect::<Vec<_>>() })
+    }
+
+    #[test]
+    fn a_time_is_offered_if_everybody_offers_it() {
+        let [early, late, later] = ["2026-03-05T07:00:00Z", "2026-03-05T07:15:00Z", "2026-03-05T07:30:00Z"];
+        let mut room = slots(&[late, later]);
+        room["warnings"] = json!([{ "code": "stale" }]);
+        let both = in_all(vec![slots(&[early, late, later]), room.clone(), slots(&[early, later])]);
+        assert_eq!(both["slots"], slots(&[later])["slots"]);
+        assert_eq!(both["warnings"], room["warnings"]);
+        assert_eq!(in_all(vec![slots(&[early]), slots(&[])])["slots"], json!([]));
     }
 
     // 2026-03-05 is a Thursday, and Berlin is an hour ahead of UTC.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     address::{Address, Days, JSON, TEMPLATES},
-    reading::failed,
+    reading::{calendars_reached, failed},
 };
 use crate::mcp::{
     core::{Failure, Session},
@@ -53,7 +53,7 @@ async fn page(session: &Session<'_>, offset: u32) -> Result<ListResourcesResult,
             total = agents["total"].as_u64().unwrap_or_default();
         }
     }
-    let calendars = session.call(&operations::LIST_CALENDARS, asked).await?.body;
+    let calendars = calendars_reached(session, asked).await?;
     found.extend(entries(&calendars).iter().flat_map(agendas));
     total = total.max(calendars["total"].as_u64().unwrap_or_default());
     let mut listed = ListResourcesResult::with_all_items(found);

@@ -38,9 +38,27 @@ pub(in crate::mcp) async fn read(session: &Session<'_>, uri: &str) -> Result<Rea
     shown(uri, &value.map_err(failed)?)
 }
 
+/// The calendars whose events the key can read: those of its agent, or all of the organization.
+///
+/// # Errors
+/// [`Failure::Refused`] if they cannot be listed.
+pub(super) async fn calendars_reached(session: &Session<'_>, mut asked: Value) -> Outcome {
+    let operation = match session.own_agent() {
+        Some(own) => {
+            asked["agent_id"] = own.to_string().into();
+            &operations::LIST_AGENT_CALENDARS
+        }
+        None => {
+            asked["include"] = "all".into();
+            &operations::LIST_CALENDARS
+        }
+    };
+    Ok(session.call(operation, asked).await?.body)
+}
+
 async fn calendars(session: &Session<'_>) -> Outcome {
     let mut found = json!({ "now": session.now().to_string() });
-    let listed = session.call(&operations::LIST_CALENDARS, json!({ "limit": SHOWN })).await?.body;
+    let listed = calendars_reached(session, json!({ "limit": SHOWN })).await?;
     core::add_list(&mut found, "calendars", &listed, core::short_calendar);
     Ok(found)
 }
