@@ -130,7 +130,7 @@ async fn an_unreadable_answer_names_the_expected_type() {
     let stub = Stub::that(vec![answers(JSON, "{}"), answers("404 Not Found", "<html>")]).await;
     let client = client(&stub);
     let error = client.get_agent("a").await.unwrap_err();
-    assert_eq!(error.to_string(), "the answer is not kalends_wire::agent::Agent: status 200, request req_1");
+    assert_eq!(error.to_string(), "the answer is not kalends_wire::agent::ShownAgent: status 200, request req_1");
     let error = client.get_agent("a").await.unwrap_err();
     assert_eq!(error.to_string(), "the answer is not an error of the service: status 404, request unknown");
     assert_eq!((error.status(), error.kind()), (Some(404), None));

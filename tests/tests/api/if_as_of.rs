@@ -139,7 +139,7 @@ async fn an_event_is_refused_if_a_relevant_change_happened_since(#[case] databas
     let refused = api.post(&events).json(new("10:30", "11:30", &seen)).await.refused(409, "conflict").code("stale");
     let refused = refused.param("if_as_of");
     assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T10:00:00Z");
-    assert_eq!(refused["error"]["nearest_free"][0]["start"], "2030-05-06T11:00:00Z");
+    assert_eq!(refused["error"]["nearest_free"][0]["start"], "2030-05-06T11:30:00Z");
     let batch = json!({ "events": [new("13:00", "14:00", &seen), new("10:45", "10:50", &seen)] });
     let refused = api.post(format!("{events}/batch")).json(batch).await.refused(409, "conflict").code("stale");
     refused.param("events[1]");

@@ -386,8 +386,9 @@ impl World {
     fn span(&mut self) -> (String, String) {
         self.made += 1;
         let (day, hour) = (self.made / 24, self.made % 24);
-        let (month, day) = (day / 28 + 1, day % 28 + 1);
-        (format!("2031-{month:02}-{day:02}T{hour:02}:00:00Z"), format!("2031-{month:02}-{day:02}T{hour:02}:30:00Z"))
+        let (month, day) = (day / 28, day % 28 + 1);
+        let date = format!("{}-{:02}-{day:02}", 2031 + month / 12, month % 12 + 1);
+        (format!("{date}T{hour:02}:00:00Z"), format!("{date}T{hour:02}:30:00Z"))
     }
 
     /// New things of this owner, which no other cell has changed.

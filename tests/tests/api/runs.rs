@@ -380,7 +380,7 @@ async fn a_run_has_at_most_500_writes(#[case] database: Database) {
     let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
     let batch = |count: usize| json!({ "events": vec![body.clone(); count] });
     let add = |count: usize| of_run(api.post(format!("{}/batch", events(&calendar)))).json(batch(count));
-    for count in [200, 200, 99] {
+    for count in [100, 100, 100, 100, 99] {
         add(count).await.expect(201);
     }
     let full = add(2).await.expect(400).code("not_undoable").param("Kalends-Run");
