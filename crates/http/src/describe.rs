@@ -611,6 +611,7 @@ mod tests {
             "/resume",
             "/reauthorize",
             "/resend",
+            "/undo",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

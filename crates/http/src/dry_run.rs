@@ -83,10 +83,10 @@ mod tests {
     #[case::between("/v1/agents?a=b%20c&dry_run=true&a=d", Ok(true), "/v1/agents?a=b+c&a=d")]
     #[case::other_name("/v1/agents?dry_runs=true", Ok(false), "/v1/agents?dry_runs=true")]
     #[case::absolute("https://kalends.example/v1/agents?dry_run=true", Ok(true), "https://kalends.example/v1/agents")]
-    #[case::neither("/v1/agents?dry_run=yes", Err("dry_run must be true or false"), "/v1/agents?dry_run=yes")]
+    #[case::neither("/v1/agents?dry_run=yes", Err("dry_run: must be true or false"), "/v1/agents?dry_run=yes")]
     #[case::twice(
         "/v1/agents?dry_run=true&dry_run=true",
-        Err("dry_run must be given once"),
+        Err("dry_run: must be given once"),
         "/v1/agents?dry_run=true&dry_run=true"
     )]
     fn the_parameter_is_taken_out(#[case] address: &str, #[case] expected: Result<bool, &str>, #[case] left: &str) {

@@ -25,6 +25,7 @@ pub(crate) static UNRECORDED: &[(Option<&Operation>, &str, &str)] = &[
     (Some(&operations::BOOKING_ASSET), "text/css", A_FILE),
     (Some(&operations::BOOKING_ASSET), "text/javascript", A_FILE),
     (Some(&operations::BOOKING_ASSET), "image/svg+xml", A_FILE),
+    (Some(&operations::LIST_ORGANIZATION_CHANGES), "text/event-stream", "a stream has no end"),
 ];
 
 const A_FILE: &str = "a file that pages load and nobody reads";

@@ -87,7 +87,7 @@ async fn a_large_file_reaches_the_import(#[case] tool: bool, #[case] once: Optio
         let arguments = json!({ "id": "cal_none", "content": file, "idempotency_key": once });
         let call = json!({ "name": "importCalendar", "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
-        request.uri("/mcp").header("content-type", "application/json").body(Body::from(message.to_string()))
+        request.uri("/mcp?tools=all").header("content-type", "application/json").body(Body::from(message.to_string()))
     } else {
         let request = request.uri("/v1/calendars/cal_none/import").header("content-type", "text/calendar");
         let request = once.into_iter().fold(request, |request, once| request.header("idempotency-key", once));

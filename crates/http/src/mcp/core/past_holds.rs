@@ -130,7 +130,7 @@ mod tests {
     #[case(event("cancelled"), End::Confirm, false, "gave way")]
     #[case(event("confirmed"), End::Release, false, "cancel_event")]
     #[case(event("cancelled"), End::Release, true, "nothing to release")]
-    #[case(set(&["hold", "confirmed"]), End::Confirm, false, "by their event_id")]
+    #[case(set(&["hold", "confirmed"]), End::Confirm, false, "Release the set")]
     fn a_refusal_has_the_next_call(
         #[case] seen: Value,
         #[case] end: End,
