@@ -88,6 +88,8 @@ impl App {
         }
         let window = slots.query.window();
         let humans = self.read_humans(org, question.humans.clone(), widest(window), now, slots.allow_stale).await?;
+        // Unknown time that is neither offered nor busy could only come from a human calendar.
+        let humans = humans.hiding_unknown(about_others.is_some());
         let (mut parties, busy) = (Vec::new(), slots.include_busy);
         match &question.whose {
             Whose::Calendar(_) => {

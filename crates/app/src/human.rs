@@ -18,6 +18,8 @@ pub(crate) struct Humans {
     busy: Vec<HumanBusy>,
     now: Timestamp,
     allow_stale: bool,
+    /// Whether unknown time is reported as busy, so that an answer does not say that human calendars count.
+    unknown_is_busy: bool,
 }
 
 /// What is known of the busy times of human calendars.
@@ -95,11 +97,17 @@ impl App {
         sources.sort_unstable();
         sources.dedup();
         let busy = if sources.is_empty() { Vec::new() } else { self.human.human_busy(org, &sources, window).await? };
-        Ok(Humans { seen, busy, now, allow_stale })
+        Ok(Humans { seen, busy, now, allow_stale, unknown_is_busy: false })
     }
 }
 
 impl Humans {
+    /// Reports unknown time as busy if `hide` is set: [`Self::busy`] is then everything that is not offered.
+    pub(crate) const fn hiding_unknown(mut self, hide: bool) -> Self {
+        self.unknown_is_busy = hide;
+        self
+    }
+
     /// What is known about `window` from all human calendars together, each counted once.
     pub(crate) fn know(&self, window: Span) -> HumanTime {
         HumanTime::of(&self.busy, window, self.now, self.allow_stale)
@@ -111,11 +119,12 @@ impl Humans {
         self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, self.allow_stale).blocked)
     }
 
-    /// The known busy times in `window` of the human calendars of one of our calendars or agents; `None` if it has
-    /// none.
+    /// The busy times in `window` of the human calendars of one of our calendars or agents, as far as they are known;
+    /// `None` if it has none. After [`Self::hiding_unknown`] unknown time is busy too.
     pub(crate) fn busy(&self, of: impl Into<HumanFor>, window: Span) -> Option<BusySet> {
-        // Unknown time is not offered, but it is not reported as busy.
-        self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, true).blocked)
+        // Unknown time is not offered. It is not reported as busy either, unless that would show that it is unknown.
+        let allow_stale = !self.unknown_is_busy;
+        self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, allow_stale).blocked)
     }
 
     fn of(&self, of: HumanFor) -> Option<Vec<HumanBusy>> {

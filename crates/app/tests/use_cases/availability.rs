@@ -278,7 +278,12 @@ async fn an_answer_about_others_does_not_name_human_calendars() {
     let reach = Reach::Agent(ScopedAgent { id: own.id, paused: false, scopes });
     let id = other.id.to_string();
     let free = vec!["09:00-10:00", "11:00-12:00", "12:00-13:00"];
-    for (passed, slots) in [(SignedDuration::ZERO, free), (SignedDuration::hours(2), vec![])] {
+    // Time that is neither offered nor busy would show that the data of a human calendar is old.
+    for (passed, slots, busy) in [
+        (SignedDuration::ZERO, free, ["10:00-10:30"]),
+        (SignedDuration::hours(2), vec![], ["09:00-13:00"]),
+        (SignedDuration::days(2), vec![], ["09:00-13:00"]),
+    ] {
         house.pass(passed);
         for allow_stale in [false, true] {
             // The organization asks the same. Its answer is cached, and is not this one.
@@ -290,7 +295,7 @@ async fn an_answer_about_others_does_not_name_human_calendars() {
             let answer: Value = serde_json::from_slice(&bytes).unwrap();
             assert_eq!((&answer["availability_state"], &answer["warnings"]), (&json!("complete"), &json!([])));
             assert_eq!(times(&answer["slots"]), owned(&slots));
-            assert_eq!(times(&answer["per_agent_busy"][&id]), ["10:00-10:30"]);
+            assert_eq!(times(&answer["per_agent_busy"][&id]), owned(&busy));
         }
     }
 }
