@@ -160,6 +160,11 @@ impl Actor {
         self.passage.widened_by(scope)
     }
 
+    /// Whether the caller may ask when others are free, in this operation or another one.
+    pub(crate) fn may_see_free_times_of_others(&self) -> bool {
+        self.narrowed_to().is_none() || self.principal.scopes().contains(Scope::FreebusyOrg)
+    }
+
     /// Whether what belongs to `agent` is shown without what a scope hides; `None` is shared by the organization.
     pub fn sees_all_of(&self, agent: Option<AgentId>) -> bool {
         self.passage.covers(Subject::Of(agent)).is_ok()

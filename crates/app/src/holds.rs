@@ -146,7 +146,7 @@ impl App {
         if let Some(as_of) = wanted.if_as_of {
             self.unchanged_since(actor, as_of, wanted, now, changes).await?;
         }
-        let mut conflicts = Vec::new();
+        let (mut conflicts, mut any_hidden) = (Vec::new(), false);
         let mut sources = Vec::with_capacity(wanted.calendars.len());
         for calendar in wanted.calendars.iter().copied() {
             let CalendarBusy { source, blocks, mut holds } =
@@ -154,11 +154,12 @@ impl App {
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             let shown = actor.sees_all_of(source.agent);
+            any_hidden |= !shown;
             holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
             match place(wanted.span, wanted.priority, &blocks, &holds, now) {
                 Ok(ended) => ended.into_iter().for_each(|ended| self.end_hold(ended, now, changes)),
                 Err(Taken(blocks)) => {
-                    let blocks = if shown { blocks } else { busy_only(&blocks) };
+                    let blocks = if shown { blocks } else { busy_only(&blocks, wanted.span) };
                     conflicts.extend(blocks.into_iter().map(|block| (calendar, block)));
                 }
             }
@@ -172,6 +173,10 @@ impl App {
             if found.is_none_or(|found| found.event.version != moved.version) {
                 return Err(Attempt::Stale);
             }
+        }
+        if any_hidden && !actor.may_see_free_times_of_others() {
+            // Free times near it would show when others are busy at other times.
+            sources.clear();
         }
         Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
@@ -564,9 +569,9 @@ impl App {
     }
 }
 
-/// When a calendar is busy, without what makes it so.
-fn busy_only(blocks: &[Block]) -> Vec<Block> {
-    let busy = BusySet::from_unsorted(blocks.iter().map(|block| block.span).collect());
+/// When a calendar is busy in the wanted time, without what makes it so.
+fn busy_only(blocks: &[Block], wanted: Span) -> Vec<Block> {
+    let busy = BusySet::from_unsorted(blocks.iter().filter_map(|block| block.span.clip(wanted)).collect());
     busy.spans().iter().map(|span| Block { kind: BlockKind::Event, span: *span }).collect()
 }
 

@@ -213,14 +213,20 @@ async fn hold_sets_are_placed_on_others(#[case] database: Database) {
     let taken = own.post("/v1/hold-sets").json(body).await;
     taken.refused(409, "conflict").code("slot_taken");
 
-    // What blocks is shown as busy time only.
-    let body = json!({ "agent_ids": [world.other] });
-    let taken = own.post("/v1/hold-sets").json(world.set("09:30", "10:30", body)).await.refused(409, "conflict");
+    // What blocks is shown as busy time only, and only inside the wanted time. Free times need the scope for them.
+    let body = world.set("09:30", "10:30", json!({ "agent_ids": [world.other] }));
+    let taken = own.post("/v1/hold-sets").json(body.clone()).await.refused(409, "conflict").code("slot_taken");
     world.hides(&taken);
     let conflict = json!({
-        "calendar_id": world.theirs, "kind": "event", "start": time("09:00"), "end": time("10:00")
+        "calendar_id": world.theirs, "kind": "event", "start": time("09:30"), "end": time("10:00")
     });
     assert_eq!(taken.at("/error/conflicts"), json!([conflict]));
+    assert_eq!(taken.at("/error/nearest_free"), json!([]));
+    let both = world.key(&["freebusy:org", "holds:org"]).await;
+    let taken = both.post("/v1/hold-sets").json(body).await.refused(409, "conflict").code("slot_taken");
+    world.hides(&taken);
+    assert_eq!(taken.at("/error/conflicts"), json!([conflict]));
+    assert_eq!(taken.at("/error/nearest_free/0/start"), time("10:00"));
 
     // Other keys of the agent with the scope reach the set, and nobody else's do.
     let path = |end: &str| format!("/v1/hold-sets/{set}{end}");
