@@ -209,10 +209,11 @@ impl App {
                 (seen, window) = (changed.revision, reads);
                 // There may be more changed events than were read.
                 ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
-                let own = wanted.moved.map(|moved| (moved.id, moved.occurrence().map(|occurrence| occurrence.series)));
-                let is_own = |event: &Event| own.is_some_and(|(id, series)| event.id == id || series == Some(event.id));
-                let others = changed.events.iter().filter(|event| !is_own(event));
-                let blocks = others.flat_map(|event| blocks_in(event, reads, now));
+                let others = changed.events.iter().filter(|event| !is_own(wanted.moved, event));
+                let blocks = others.flat_map(|event| {
+                    let own = own_start(wanted.moved, event);
+                    blocks_in(event, reads, now).into_iter().filter(move |block| Some(block.span.start()) != own)
+                });
                 conflicts.extend(blocks.map(|block| (calendar, block)));
             }
             changes.guards.push(Guard::CalendarTime { calendar, seen, window });
@@ -578,6 +579,22 @@ fn busy_only(blocks: &[Block], wanted: Span) -> Vec<Block> {
 /// The calendars of which the actor does not see everything.
 fn hidden(actor: &Actor, calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>) -> BTreeSet<CalendarId> {
     calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
+}
+
+/// Whether a stored event is the one that moves: its own row, or an override of the series that it was.
+fn is_own(moved: Option<&Event>, event: &Event) -> bool {
+    let Some(moved) = moved else { return false };
+    match moved.occurrence() {
+        // The other occurrences of its series are as much in its way as any event.
+        Some(occurrence) => event.id == moved.id && event.id != occurrence.series,
+        None => event.id == moved.id || event.occurrence().is_some_and(|occurrence| occurrence.series == moved.id),
+    }
+}
+
+/// The start of the occurrence that moves, if `event` is the row of its series.
+fn own_start(moved: Option<&Event>, event: &Event) -> Option<Timestamp> {
+    let occurrence = moved?.occurrence()?;
+    (occurrence.series == event.id).then_some(occurrence.start)
 }
 
 /// The time that an event takes in `window`, as blocks.

@@ -170,3 +170,52 @@ async fn an_event_is_refused_if_a_relevant_change_happened_since(#[case] databas
     let series = api.patch(format!("/v1/events/{daily}")).json(json!({ "title": "x", "if_as_of": seen })).await;
     series.refused(400, "validation_error").param("if_as_of");
 }
+
+/// An occurrence that moves leaves its own time, but the rest of its series is in its way.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_new_rule_of_its_series_is_in_the_way_of_an_occurrence(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let weekly = json!({ "title": "Weekly", "start_time": at("10:00"), "end_time": at("11:00"),
+        "recurrence_rule": "FREQ=WEEKLY;COUNT=3" });
+    let series = api.post(format!("/v1/calendars/{calendar}/events")).json(weekly).await.expect(201).id();
+    let first = format!("/v1/events/{series}_20300506T100000Z");
+    let to = |start: &str, end: &str, seen: &Value| json!({ "start_time": at(start), "end_time": at(end), "if_as_of": seen });
+
+    // The row of the series changes, and nothing but the time of the occurrence itself overlaps the new one.
+    let seen = as_of(&api, &of_agent).await;
+    api.patch(format!("/v1/events/{series}")).json(json!({ "title": "Sync" })).await.expect(200);
+    let tried = api.patch(format!("{first}?dry_run=true")).json(to("10:30", "11:30", &seen)).await;
+    tried.expect(200);
+    // By the new rule, another occurrence takes the wanted time.
+    let daily = json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" });
+    api.patch(format!("/v1/events/{series}")).json(daily).await.expect(200);
+    let next = json!({ "start_time": "2030-05-07T10:30:00Z", "end_time": "2030-05-07T11:30:00Z", "if_as_of": seen });
+    let refused = api.patch(&first).json(next).await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"].as_array().unwrap().len(), 1, "{}", refused.describe());
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-07T10:00:00Z");
+    api.patch(&first).json(to("10:30", "11:30", &seen)).await.expect(200);
+    // The occurrence has a row of its own now, which is not in its way either.
+    api.patch(&first).json(to("11:00", "12:00", &seen)).await.expect(200);
+}
+
+/// A series that becomes one event is not in its own way, and neither are its changed occurrences.
+#[apply(on_both)]
+#[tokio::test]
+async fn the_occurrences_of_a_series_are_not_in_the_way_of_its_only_event(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let seen = as_of(&api, &of_agent).await;
+    let daily = json!({ "title": "Daily", "start_time": at("10:00"), "end_time": at("11:00"),
+        "recurrence_rule": "FREQ=DAILY;COUNT=3" });
+    let series = api.post(format!("/v1/calendars/{calendar}/events")).json(daily).await.expect(201).id();
+    // The second occurrence moves to the day of the first.
+    let moved = json!({ "start_time": at("14:00"), "end_time": at("15:00") });
+    api.patch(format!("/v1/events/{series}_20300507T100000Z")).json(moved).await.expect(200);
+    let once = json!({ "recurrence_rule": null, "start_time": at("14:00"), "end_time": at("15:00"), "if_as_of": seen });
+    let once = api.patch(format!("/v1/events/{series}")).json(once).await.expect(200);
+    assert_eq!((&once["startTime"], &once["recurrenceRule"]), (&json!("2030-05-06T14:00:00Z"), &json!(null)));
+}
