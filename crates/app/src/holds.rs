@@ -6,8 +6,8 @@ use kalends_accounts::Scope;
 use kalends_availability::BusySet;
 use kalends_calendars::{
     AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
-    ExternalSync, Hold, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken, confirm_all,
-    place,
+    ExternalSync, Hold, HoldScope, HoldSet, HoldSetError, HumanFor, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken,
+    confirm_all, place,
     ports::{BusySource, HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
@@ -33,13 +33,22 @@ use crate::{
 pub(crate) const NOT_FOR_SERIES: &str =
     "is for one event or one occurrence, because availability shows a window; send if_free for a series";
 
+/// Why a state of availability is no condition for holds on calendars that the actor does not see.
+const NOT_FOR_OTHERS: &str = "must be left out for a hold on a calendar of others, whose state this key does not see";
+
+/// How a hold ends.
+type Decide = fn(&Event, Timestamp) -> Result<Event, EventError>;
+
+/// How the holds of a set end.
+type DecideSet = fn(&[Event], Timestamp) -> Result<Vec<Event>, HoldSetError>;
+
 /// What one or several holds need.
 struct Wanted<'a> {
     span: Span,
     priority: u8,
     /// The calendars that it must fit on, each once.
     calendars: &'a [CalendarId],
-    /// The hold or event that moves, as it was read. It does not block itself.
+    /// The hold or event that moves or is confirmed, as it was read. It does not block itself.
     moved: Option<&'a Event>,
     /// The state that the caller decided on.
     if_as_of: Option<&'a AsOf>,
@@ -131,6 +140,31 @@ impl App {
         let wanted =
             Wanted { span: event.times.span, priority: 0, calendars: &calendars, moved: before, if_as_of: Some(as_of) };
         self.unchanged_since(actor, as_of, &wanted, now, changes).await
+    }
+
+    /// Refuses the holds of a set if something relevant to their times has changed since the caller decided, or if some
+    /// are on `hidden` calendars.
+    async fn require_set_unchanged(
+        &self,
+        actor: &Actor,
+        as_of: &AsOf,
+        (holds, hidden): (&[Event], &BTreeSet<CalendarId>),
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        if !hidden.is_empty() {
+            return Err(FieldError::new("if_as_of", NOT_FOR_OTHERS).into());
+        }
+        let calendars: Vec<CalendarId> = holds.iter().map(|hold| hold.calendar).collect();
+        check_covers(as_of, &calendars)?;
+        // They have the same time, unless one of them has moved alone.
+        let spans: BTreeSet<Span> = holds.iter().map(|hold| hold.times.span).collect();
+        for span in spans {
+            let moved = holds.first();
+            let wanted = Wanted { span, priority: 0, calendars: &calendars, moved, if_as_of: Some(as_of) };
+            self.unchanged_since(actor, as_of, &wanted, now, changes).await?;
+        }
+        Ok(())
     }
 
     /// Adds the writes that make room for holds to `changes`, with guards against anything else being scheduled there
@@ -286,12 +320,19 @@ impl App {
         Ok(self.parts.store.live_holds(actor.org(), self.now(), limit).await?)
     }
 
-    /// Confirms a live hold.
+    /// Confirms a live hold. With `if_as_of`, only if nothing relevant has changed since that availability answer.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::Hold`].
-    pub async fn confirm_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
-        self.decide_hold(actor, id, EventType::EventHoldConfirmed, Event::confirmed).await
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::Hold`]; [`Refusal::Outdated`], and
+    /// [`Refusal::Invalid`] if `if_as_of` does not cover the calendar.
+    pub async fn confirm_hold(
+        &self,
+        actor: &Actor,
+        id: &str,
+        if_as_of: Option<&AsOf>,
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
+        let confirmed = self.decide_hold(actor, id, (EventType::EventHoldConfirmed, Event::confirmed), if_as_of).await;
+        self.with_nearest_free(actor, confirmed).await
     }
 
     /// Releases a live hold.
@@ -299,26 +340,28 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::Hold`].
     pub async fn release_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
-        self.decide_hold(actor, id, EventType::EventHoldReleased, Event::released).await
+        self.decide_hold(actor, id, (EventType::EventHoldReleased, Event::released), None).await
     }
 
     async fn decide_hold(
         &self,
         actor: &Actor,
         id: &str,
-        about: EventType,
-        decide: fn(&Event, Timestamp) -> Result<Event, EventError>,
+        (about, decide): (EventType, Decide),
+        if_as_of: Option<&AsOf>,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         actor.needs(Feature::Holds)?;
         let path = EventPath { calendar: None, id };
         let id: EventId = id.parse().map_err(|_| path.missing())?;
-        // The request that ends the hold writes its row, even to take its time. So the row's version is the only condition.
+        // The request that ends the hold writes its row, even to take its time. So the row's version is the only
+        // condition, unless the request sets one.
         retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             let now = self.now();
             let event = decide(&seen, now)?;
             let zones = self.local_zones(actor, std::slice::from_ref(&event)).await?;
             let mut changes = ChangeSet::new(actor.org());
+            self.require_unchanged(actor, if_as_of, (&event, Some(&seen)), now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (resource, zone) = (id.to_string(), zones.of(event.calendar));
             self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
@@ -432,12 +475,21 @@ impl App {
         Ok((set, found))
     }
 
-    /// Confirms all holds of a set, or none of them.
+    /// Confirms all holds of a set, or none of them. With `if_as_of`, only if nothing relevant has changed since that
+    /// availability answer.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold.
-    pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
-        self.decide_hold_set(actor, id, EventType::EventHoldConfirmed, confirm_all).await
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold;
+    /// [`Refusal::Outdated`], and [`Refusal::Invalid`] if `if_as_of` does not cover the calendars, or the actor does
+    /// not see all of them.
+    pub async fn confirm_hold_set(
+        &self,
+        actor: &Actor,
+        id: &str,
+        if_as_of: Option<&AsOf>,
+    ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
+        let confirmed = self.decide_hold_set(actor, id, (EventType::EventHoldConfirmed, confirm_all), if_as_of).await;
+        self.with_nearest_free(actor, confirmed).await
     }
 
     /// Releases the live holds of a set.
@@ -445,15 +497,15 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::HoldSet`] if none of them is a live hold.
     pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
-        self.decide_hold_set(actor, id, EventType::EventHoldReleased, release_all).await
+        self.decide_hold_set(actor, id, (EventType::EventHoldReleased, release_all), None).await
     }
 
     async fn decide_hold_set(
         &self,
         actor: &Actor,
         id: &str,
-        event_type: EventType,
-        decide: fn(&[Event], Timestamp) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
+        (event_type, decide): (EventType, DecideSet),
+        if_as_of: Option<&AsOf>,
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
         retry_stale(|| async {
@@ -464,6 +516,9 @@ impl App {
             let now = self.now();
             let events = decide(&seen, now)?;
             let mut changes = ChangeSet::new(actor.org());
+            if let Some(as_of) = if_as_of {
+                self.require_set_unchanged(actor, as_of, (seen.as_slice(), &hidden), now, &mut changes).await?;
+            }
             let mut changed = BTreeSet::new();
             for (seen, event) in seen.iter().zip(&events) {
                 if event.version != seen.version {
@@ -556,8 +611,7 @@ impl App {
             return Err(FieldError::new("hold_priority", message).into());
         }
         if new.if_as_of.is_some() {
-            let message = "must be left out for a hold on a calendar of others, whose state this key does not see";
-            return Err(FieldError::new("if_as_of", message).into());
+            return Err(FieldError::new("if_as_of", NOT_FOR_OTHERS).into());
         }
         let alive = self.parts.store.count_placed_holds(actor.org(), agent, now).await?;
         let others = u64::try_from(others).unwrap_or(u64::MAX);
@@ -581,9 +635,13 @@ fn hidden(actor: &Actor, calendars: impl Iterator<Item = (CalendarId, Option<Age
     calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
 }
 
-/// Whether a stored event is the one that moves: its own row, or an override of the series that it was.
+/// Whether a stored event is the one that moves or is confirmed: its own row, an override of the series that it was, or
+/// another event of its hold set.
 fn is_own(moved: Option<&Event>, event: &Event) -> bool {
     let Some(moved) = moved else { return false };
+    if moved.hold_set.is_some() && moved.hold_set == event.hold_set {
+        return true;
+    }
     match moved.occurrence() {
         // The other occurrences of its series are as much in its way as any event.
         Some(occurrence) => event.id == moved.id && event.id != occurrence.series,

@@ -5,18 +5,19 @@ use std::fmt::Display;
 use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AnswerBookingEmails, AnswerReplyLink,
     AnsweredReplyLink, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
-    BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink,
-    CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
-    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
-    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
-    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
-    ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
-    ListOrganizationChanges, ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink,
-    NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run, ScopedKeys, SearchEvents,
-    ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription,
-    Syncing, Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar,
-    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
+    BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConfirmHold,
+    ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent,
+    CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook,
+    DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability,
+    Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist,
+    List, ListAgents, ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets,
+    ListMail, ListOrganizationChanges, ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent,
+    NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans,
+    Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run,
+    ScopedKeys, SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
+    SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent,
+    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
+    Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -181,7 +182,7 @@ operations! {
     /// Moves an event, or a whole series, to another calendar.
     moveEvent move_event: POST "/v1/events/{id}/move" (id; query: ShowEvents; body: MoveEvent) -> Event;
     /// Confirms a hold.
-    confirmHold confirm_hold: PUT "/v1/events/{id}/confirm" (id; query: ShowEvents) -> Event;
+    confirmHold confirm_hold: PUT "/v1/events/{id}/confirm" (id; query: ShowEvents; body: ConfirmHold) -> Event;
     /// Releases a hold.
     releaseHold release_hold: PUT "/v1/events/{id}/release" (id; query: ShowEvents) -> Event;
     /// Places a hold on each of several calendars. Either all of them are placed or none.
@@ -191,7 +192,8 @@ operations! {
     /// Returns a hold set: its holds, and the events that they became.
     getHoldSet get_hold_set: GET "/v1/hold-sets/{id}" (id; query: ShowEvents) -> HoldSet;
     /// Confirms all holds of a set. Either all of them are confirmed or none.
-    confirmHoldSet confirm_hold_set: PUT "/v1/hold-sets/{id}/confirm" (id; query: ShowEvents) -> HoldSet;
+    confirmHoldSet confirm_hold_set: PUT "/v1/hold-sets/{id}/confirm"
+        (id; query: ShowEvents; body: ConfirmHold) -> HoldSet;
     /// Releases all holds of a set.
     releaseHoldSet release_hold_set: PUT "/v1/hold-sets/{id}/release" (id; query: ShowEvents) -> HoldSet;
     /// Creates a key that is scoped to one agent.

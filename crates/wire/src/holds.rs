@@ -54,6 +54,17 @@ pub struct CreateHoldSet {
     pub if_as_of: Option<String>,
 }
 
+/// What the confirmation of a hold, or of a hold set, depends on.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "if_as_of": "AQEBlVGDtF1ydbqRRpooC18ZKgA" }))]
+pub struct ConfirmHold {
+    /// The `as_of` of an availability answer. It works as in the creation of an event. The hold itself and the other
+    /// events of its hold set do not count as changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_as_of: Option<String>,
+}
+
 /// Holds that were placed together.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HoldSet {

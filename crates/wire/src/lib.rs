@@ -105,7 +105,7 @@ pub use export::{
     Export, ExportedAcceptance, ExportedCalendar, ExportedConnection, ExportedCounter, ExportedKey, ExportedOrg,
     ExportedResponse, ExportedSlot, ExportedUse,
 };
-pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
+pub use holds::{ConfirmHold, Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
 pub use keys::{CreateScopedKey, NewScopedKey, Scope, ScopedKey, ScopedKeys};
 pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};

@@ -112,6 +112,7 @@ fn examples_of_answers_round_trip() {
 #[test]
 fn examples_of_requests_round_trip() {
     is_sent::<AcceptTerms>();
+    is_sent::<ConfirmHold>();
     is_sent::<CreateAgent>();
     is_sent::<CreateCalendar>();
     is_sent::<CreateConnectionLink>();

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use crate::subscriber::NOWHERE;
 
 const NO_LOCAL_TIMES: ShowEvents = ShowEvents { local: None };
+const ALWAYS: ConfirmHold = ConfirmHold { if_as_of: None };
 /// The longest wait for an expected event on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -246,7 +247,7 @@ async fn availability_and_holds(#[case] database: Database) {
     assert_eq!((error.status(), error.code()), (Some(409), Some("slot_taken")));
     assert_eq!(body.conflicts.as_ref().unwrap()[0].kind, ReasonKind::Hold);
     assert_eq!(body.nearest_free.as_ref().unwrap().len(), 3);
-    assert_eq!(client.confirm_hold(&held.id, &NO_LOCAL_TIMES).await.unwrap().status, EventStatus::Confirmed);
+    assert_eq!(client.confirm_hold(&held.id, &NO_LOCAL_TIMES, &ALWAYS).await.unwrap().status, EventStatus::Confirmed);
     let hold = CreateEvent { hold_expires_at: Some(until.clone()), ..event("Perhaps", "11:00", "11:30") };
     let held = client.create_event(calendar.id, &NO_LOCAL_TIMES, &hold).await.unwrap();
     assert_eq!(held.status, EventStatus::Hold);
@@ -265,7 +266,7 @@ async fn availability_and_holds(#[case] database: Database) {
     assert_eq!(released.holds[0].status, EventStatus::Cancelled);
     // The time is free again.
     let set = client.create_hold_set(&NO_LOCAL_TIMES, &both).await.unwrap();
-    let confirmed = client.confirm_hold_set(set.id, &NO_LOCAL_TIMES).await.unwrap();
+    let confirmed = client.confirm_hold_set(set.id, &NO_LOCAL_TIMES, &ALWAYS).await.unwrap();
     assert_eq!((confirmed.id, confirmed.holds[0].status), (set.id, EventStatus::Confirmed));
 }
 

@@ -1,4 +1,4 @@
-//! Holds and events that depend on an earlier availability answer.
+//! Holds, their confirmation, and events that depend on an earlier availability answer.
 
 use crate::on_both;
 use chrono::{Duration, SecondsFormat};
@@ -218,4 +218,76 @@ async fn the_occurrences_of_a_series_are_not_in_the_way_of_its_only_event(#[case
     let once = json!({ "recurrence_rule": null, "start_time": at("14:00"), "end_time": at("15:00"), "if_as_of": seen });
     let once = api.patch(format!("/v1/events/{series}")).json(once).await.expect(200);
     assert_eq!((&once["startTime"], &once["recurrenceRule"]), (&json!("2030-05-06T14:00:00Z"), &json!(null)));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_hold_is_confirmed_only_if_nothing_relevant_changed(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let confirm = |id: &str, seen: &Value| {
+        api.put(format!("/v1/events/{id}/confirm")).json(json!({ "if_as_of": seen }))
+    };
+    // The hold itself is newer than the answer, and is not in its own way.
+    let seen = as_of(&api, &of_agent).await;
+    let id = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.expect(201).id();
+    assert_eq!(confirm(&id, &seen).await.expect(200)["status"], "confirmed");
+
+    let id = hold(&api, &calendar, "13:00", "14:00", &seen).await.await.expect(201).id();
+    for wrong in [json!("x"), json!("AQEB")] {
+        confirm(&id, &wrong).await.refused(400, "validation_error").param("if_as_of");
+    }
+    let other = shared_calendar(&api, "UTC").await;
+    let elsewhere = as_of(&api, &format!("/v1/calendars/{other}/availability")).await;
+    confirm(&id, &elsewhere).await.refused(400, "validation_error").param("if_as_of").mentions(&calendar);
+    event(&api, &calendar, &at("13:30"), &at("13:45")).await;
+    let refused = confirm(&id, &seen).await.refused(409, "conflict").code("stale").param("if_as_of");
+    assert_eq!(refused["error"]["conflicts"].as_array().unwrap().len(), 1, "{}", refused.describe());
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T13:30:00Z");
+    assert_eq!(refused["error"]["nearest_free"].as_array().unwrap().len(), 3, "{}", refused.describe());
+    assert_eq!(api.get(format!("/v1/events/{id}")).await.expect(200)["status"], "hold");
+    let renewed = as_of(&api, &of_agent).await;
+    assert_eq!(confirm(&id, &renewed).await.expect(200)["status"], "confirmed");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_hold_set_is_confirmed_only_if_nothing_relevant_changed(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let second = calendar_of(&api, &agent).await;
+    let of_agent = format!("/v1/agents/{agent}/availability");
+    let expires = soon(&api, 10).await;
+    let place = async |start: &str, end: &str| {
+        let set = json!({ "title": "Both", "start_time": at(start), "end_time": at(end),
+            "calendar_ids": [calendar, second], "hold_expires_at": expires });
+        api.post("/v1/hold-sets").json(set).await.expect(201)
+    };
+    let confirm = |id: &str, seen: &Value| {
+        api.put(format!("/v1/hold-sets/{id}/confirm")).json(json!({ "if_as_of": seen }))
+    };
+    let seen = as_of(&api, &of_agent).await;
+    let set = place("10:00", "11:00").await.id();
+    let confirmed = confirm(&set, &seen).await.expect(200);
+    assert!(confirmed["holds"].as_array().unwrap().iter().all(|hold| hold["status"] == "confirmed"));
+
+    // All its calendars count, and the answer must cover them.
+    let set = place("13:00", "14:00").await.id();
+    let of_one = as_of(&api, &format!("/v1/calendars/{calendar}/availability")).await;
+    confirm(&set, &of_one).await.refused(400, "validation_error").param("if_as_of").mentions(&second);
+    event(&api, &second, &at("13:30"), &at("13:45")).await;
+    let refused = confirm(&set, &seen).await.refused(409, "conflict").code("stale").param("if_as_of");
+    assert_eq!(refused["error"]["conflicts"].as_array().unwrap().len(), 1, "{}", refused.describe());
+    assert_eq!(refused["error"]["conflicts"][0]["calendar_id"], json!(second));
+    let held = api.get(format!("/v1/hold-sets/{set}")).await.expect(200);
+    assert!(held["holds"].as_array().unwrap().iter().all(|hold| hold["status"] == "hold"), "{}", held.describe());
+    let renewed = as_of(&api, &of_agent).await;
+    confirm(&set, &renewed).await.expect(200);
+
+    // A hold that is confirmed alone is not in the way of its set, and the set is not in its way.
+    let seen = as_of(&api, &of_agent).await;
+    let placed = place("16:00", "17:00").await;
+    let alone = format!("/v1/events/{}/confirm", placed["holds"][0]["id"].as_str().unwrap());
+    api.put(alone).json(json!({ "if_as_of": seen })).await.expect(200);
 }

@@ -241,6 +241,9 @@ async fn hold_sets_are_placed_on_others(#[case] database: Database) {
     let again = world.key(&["holds:org"]).await;
     assert_eq!(again.get("/v1/hold-sets").await.expect(200).column("id"), [set.as_str()]);
     assert_eq!(again.get(path("")).await.expect(200)["holds"].as_array().unwrap().len(), 3);
+    let seen = again.get(format!("/v1/calendars/{}/availability", world.calendar)).query(&window()).await.expect(200);
+    let unseen = again.put(path("/confirm")).json(json!({ "if_as_of": seen["as_of"] })).await;
+    unseen.refused(400, "validation_error").param("if_as_of");
     let confirmed = again.put(path("/confirm")).await.expect(200);
     assert!(confirmed["holds"].as_array().unwrap().iter().all(|hold| hold["status"] == "confirmed"));
     // The event is the other agent's now. What it changes there is not seen.

@@ -203,9 +203,9 @@ impl Service {
             match call {
                 Call::Create { calendar, new } => app.create_event(&actor, &calendar, *new).await.map(event),
                 Call::CreateSet(new) => app.create_hold_set(&actor, new).await.map(set),
-                Call::Confirm(id) => app.confirm_hold(&actor, &id).await.map(event),
+                Call::Confirm(id) => app.confirm_hold(&actor, &id, None).await.map(event),
                 Call::Release(id) => app.release_hold(&actor, &id).await.map(event),
-                Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await.map(set),
+                Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id, None).await.map(set),
                 Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await.map(set),
                 Call::Patch(id, scope, patch) => {
                     app.update_event(&actor, path(&id), scope, *patch, &IfMatch::Any).await.map(event)

@@ -7,7 +7,7 @@ use kalends_calendars::{
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, Page, bounded_text};
 use kalends_time::Span;
 
-use super::{Conflict, CreateHoldSet, ListHoldSets};
+use super::{ConfirmHold, Conflict, CreateHoldSet, ListHoldSets};
 use crate::{EventStatus, HoldScope, Slot, fields::instant};
 
 /// Builds a hold from the fields of an event, if they describe one.
@@ -84,6 +84,16 @@ pub struct NewHoldSet {
 /// The state on which the caller decided.
 pub(crate) fn if_as_of(text: Option<&str>) -> Result<Option<AsOf>, FieldError> {
     text.map(|text| AsOf::parse("if_as_of", text)).transpose()
+}
+
+impl ConfirmHold {
+    /// Checks the state on which the caller decided, if it is given.
+    ///
+    /// # Errors
+    /// If it is not an unchanged `as_of`.
+    pub fn parse(self) -> Result<Option<AsOf>, FieldErrors> {
+        Ok(if_as_of(self.if_as_of.as_deref())?)
+    }
 }
 
 impl CreateHoldSet {

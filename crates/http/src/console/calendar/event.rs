@@ -248,7 +248,7 @@ fn after_cancelling(fields: &Fields, now: Timestamp) -> String {
 
 /// `POST /console/calendar/events/{id}/confirm`
 pub(super) async fn confirm(app: Service, id: PathOf<String>, mut form: OwnForm) -> Result<Response, ApiError> {
-    let outcome = form.once(&app, async |caller: &Actor| app.confirm_hold(caller, &id.0).await).await;
+    let outcome = form.once(&app, async |caller: &Actor| app.confirm_hold(caller, &id.0, None).await).await;
     ended(&id.0, &form, outcome, "confirmed")
 }
 

@@ -18,10 +18,13 @@ fn hold(title: &str, hour: u32) -> Value {
 }
 
 /// Single holds, one that comes too late, and hold sets.
-pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. }: &House) {
+pub(super) async fn time_is_held(story: &mut Story, House { key, ada, grace, work, hers, .. }: &House) {
     story.chapter("2026-03-02T08:40:00Z");
     let lunch = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Lunch", 12)).done().await);
-    story.ask(&op::CONFIRM_HOLD).of(&lunch).by(key).record().await;
+    let day = "start=2026-03-03T08:00:00Z&end=2026-03-03T16:00:00Z&slot_duration=1h";
+    let seen = story.ask(&op::CALENDAR_AVAILABILITY).of(work).query(day).by(key).done().await;
+    let unchanged = json!({ "if_as_of": seen["as_of"] });
+    story.ask(&op::CONFIRM_HOLD).of(&lunch).by(key).send(unchanged).record().await;
     let late = story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 12));
     late.refused(StatusCode::CONFLICT).await;
     let interview = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 16)).done().await);
@@ -36,7 +39,10 @@ pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. 
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).record().await);
     story.ask(&op::GET_HOLD_SET).of(&set).by(key).record().await;
     story.ask(&op::LIST_HOLD_SETS).by(key).query("status=hold").record().await;
-    story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).record().await;
+    let across = format!("agents={ada},{grace}&{day}");
+    let seen = story.ask(&op::AVAILABILITY).query(&across).by(key).done().await;
+    let unchanged = json!({ "if_as_of": seen["as_of"] });
+    story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).send(unchanged).record().await;
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Retrospective", 16))).done().await);
     story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).record().await;
 }
