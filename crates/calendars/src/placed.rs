@@ -13,7 +13,8 @@ const BUSY: &str = "Busy";
 impl Event {
     /// The event as the agent sees it that placed it as a hold on a calendar of another, from the row as it is stored.
     /// As long as nobody has changed anything except to end the hold, that is the event itself, which the agent wrote.
-    /// Once somebody has, only its time and its status are left.
+    /// Once somebody has, only its time and its status are left. The undo of a run is such a change: the row does not say
+    /// whose it was.
     #[must_use]
     pub fn as_its_placer_sees(self) -> Self {
         // The end of a hold is one write, and a hold cannot be changed in the same write.
@@ -67,8 +68,8 @@ mod tests {
             reminders: None,
             recurrence: None,
             hold: Some(NewHold { hold, longest: HOLD_MOST }),
-            if_as_of: None,
             if_free: false,
+            if_as_of: None,
             send_invitations: false,
         };
         let id = "evt_00000000000000000000000001".parse().unwrap();
@@ -85,6 +86,7 @@ mod tests {
     #[case::confirmed(placed().confirmed(NOW).unwrap(), "Kick-off")]
     #[case::released(placed().released(NOW).unwrap(), "Kick-off")]
     #[case::changed(changed(&placed()), "Busy")]
+    #[case::confirmed_and_undone(Event { version: Version::FIRST.next().next(), ..placed() }, "Busy")]
     #[case::changed_and_confirmed(changed(&placed()).confirmed(NOW).unwrap(), "Busy")]
     #[case::confirmed_and_changed(changed(&placed().confirmed(NOW).unwrap()), "Busy")]
     fn what_others_changed_is_not_seen(#[case] event: Event, #[case] title: &str) {
