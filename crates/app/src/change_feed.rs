@@ -42,7 +42,7 @@ impl App {
         let until = Instant::now() + wait;
         let mut waiting = if wait.is_zero() { None } else { self.feed_wait(actor)? };
         loop {
-            let page = self.feed_page(org, after, query, waiting.as_ref()).await?;
+            let page = self.feed_page(org, after, query, waiting.as_mut()).await?;
             let Some(waiting) = waiting.as_mut().filter(|_| page.entries.is_empty() && Instant::now() < until) else {
                 return Ok(shown(org, page));
             };
@@ -65,10 +65,10 @@ impl App {
         org: OrgId,
         after: FeedPosition,
         query: &FeedQuery,
-        waiting: Option<&Wait>,
+        waiting: Option<&mut Wait>,
     ) -> Result<FeedPage, Refusal> {
         let now = self.now();
-        let turn = match waiting {
+        let turn = match waiting.as_deref() {
             Some(waiting) => Some(waiting.turn().await),
             None => None,
         };
@@ -195,7 +195,7 @@ impl FeedReader {
     }
 
     async fn read(&mut self) -> Result<Vec<FollowedChange>, Refusal> {
-        let page = self.app.feed_page(self.org, self.after, &self.query, self.waiting.as_ref()).await?;
+        let page = self.app.feed_page(self.org, self.after, &self.query, self.waiting.as_mut()).await?;
         self.after = page.reached;
         self.is_current = !page.has_more;
         let token = |position| FeedToken::new(self.org, position).to_text();

@@ -50,12 +50,18 @@ struct Waiting {
 
 /// What the waiting readers of one organization share.
 struct OfOrganization {
-    /// Rises whenever there may be something to read.
-    woken: watch::Sender<u64>,
-    /// The end of the feed that a reader or the poll saw last.
-    end: Mutex<FeedPosition>,
+    signal: watch::Sender<Signal>,
     /// Woken readers take turns, so that those of one organization use one connection to the database at a time.
     turns: Turns<()>,
+}
+
+/// What waiting readers learn.
+#[derive(Debug, Clone, Copy)]
+struct Signal {
+    /// Rises whenever there may be something to read for all of them.
+    times: u64,
+    /// The furthest end of the feed that the poll saw. It matters only to readers that have not read so far.
+    end: FeedPosition,
 }
 
 /// A reader that waits. Dropping it frees its place.
@@ -64,7 +70,11 @@ pub(crate) struct Wait {
     org: OrgId,
     key: RateKey,
     shared: Arc<OfOrganization>,
-    woken: watch::Receiver<u64>,
+    signal: watch::Receiver<Signal>,
+    /// The [`Signal::times`] that this reader knows.
+    times: u64,
+    /// The end of the feed that this reader knows. Other readers of the organization may know another one.
+    seen: FeedPosition,
 }
 
 impl FeedWaits {
@@ -86,15 +96,15 @@ impl FeedWaits {
         waiting.keys.insert(key, of_key + 1);
         let shared = waiting.organizations.entry(org).or_insert_with(|| {
             Arc::new(OfOrganization {
-                woken: watch::Sender::new(0),
-                end: Mutex::new(FeedPosition(0)),
+                signal: watch::Sender::new(Signal { times: 0, end: FeedPosition(0) }),
                 turns: Turns::new(()),
             })
         });
-        let (shared, woken) = (Arc::clone(shared), shared.woken.subscribe());
+        let (shared, signal) = (Arc::clone(shared), shared.signal.subscribe());
+        let times = signal.borrow().times;
         self.0.readers.fetch_add(1, Ordering::SeqCst);
         drop(waiting);
-        Ok(Some(Wait { waits: self.clone(), org, key, shared, woken }))
+        Ok(Some(Wait { waits: self.clone(), org, key, shared, signal, times, seen: FeedPosition(0) }))
     }
 
     /// Wakes the readers of an organization, after a commit of this node.
@@ -115,12 +125,10 @@ impl FeedWaits {
         self.waiting().organizations.keys().copied().collect()
     }
 
-    /// Wakes the readers of an organization if its feed has come further than they know.
+    /// Wakes those readers of an organization that do not know yet how far its feed has come.
     pub(crate) fn has_come_to(&self, org: OrgId, end: FeedPosition) {
-        if let Some(shared) = self.waiting().organizations.get(&org)
-            && shared.comes_to(end)
-        {
-            shared.wake();
+        if let Some(shared) = self.waiting().organizations.get(&org) {
+            shared.comes_to(end);
         }
     }
 
@@ -134,29 +142,39 @@ impl FeedWaits {
 
 impl OfOrganization {
     fn wake(&self) {
-        self.woken.send_modify(|times| *times = times.wrapping_add(1));
+        self.signal.send_modify(|signal| signal.times = signal.times.wrapping_add(1));
     }
 
-    /// Notes the end of the feed, and returns whether it is a new one.
-    fn comes_to(&self, end: FeedPosition) -> bool {
-        let mut known = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let further = end > *known;
-        *known = end.max(*known);
-        further
+    /// Notes the end of the feed that the poll saw. If it is a new one, each reader compares it with what it has seen.
+    fn comes_to(&self, end: FeedPosition) {
+        self.signal.send_if_modified(|signal| {
+            let is_further = end > signal.end;
+            signal.end = end.max(signal.end);
+            is_further
+        });
     }
 }
 
 impl Wait {
-    /// Notes the end of the feed that the reader has seen, so that the poll does not wake it for that.
-    pub(crate) fn has_seen(&self, end: FeedPosition) {
-        self.shared.comes_to(end);
+    /// Notes the end of the feed that this reader has seen, so that the poll does not wake it for that.
+    pub(crate) fn has_seen(&mut self, end: FeedPosition) {
+        self.seen = end.max(self.seen);
     }
 
     /// Waits until something may have changed since the last call, or since the reader entered, but not after `until`.
     /// Returns whether it is worth reading again.
     pub(crate) async fn until_woken(&mut self, until: Instant) -> bool {
-        let woken = matches!(timeout_at(until, self.woken.changed()).await, Ok(Ok(())));
-        woken && !self.has_ended()
+        loop {
+            let signal = *self.signal.borrow_and_update();
+            if signal.times != self.times || signal.end > self.seen {
+                self.times = signal.times;
+                self.has_seen(signal.end);
+                return !self.has_ended();
+            }
+            if !matches!(timeout_at(until, self.signal.changed()).await, Ok(Ok(()))) {
+                return false;
+            }
+        }
     }
 
     /// Whether nobody waits any more, because the node stops.
@@ -234,6 +252,19 @@ mod tests {
         waits.has_come_to(ORG, FeedPosition(8));
         assert_eq!(reader.until_woken(later()).now_or_never(), Some(true));
         assert_eq!(reader.until_woken(later()).now_or_never(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_one_reader_has_seen_is_news_to_another() {
+        let waits = FeedWaits::default();
+        let (mut one, mut other) = (enter(&waits, ORG), enter(&waits, ORG));
+        one.has_seen(FeedPosition(7));
+        other.has_seen(FeedPosition(7));
+        one.has_seen(FeedPosition(8));
+        waits.has_come_to(ORG, FeedPosition(8));
+        assert_eq!(one.until_woken(later()).now_or_never(), None);
+        assert_eq!(other.until_woken(later()).now_or_never(), Some(true));
+        assert_eq!(other.until_woken(later()).now_or_never(), None);
     }
 
     #[test]
