@@ -42,10 +42,17 @@ struct Shared {
 
 #[derive(Default)]
 struct Waiting {
-    organizations: HashMap<OrgId, Arc<OfOrganization>>,
+    organizations: HashMap<OrgId, Waited>,
     keys: HashMap<RateKey, usize>,
     /// The node stops: nobody waits any more.
     closed: bool,
+}
+
+/// An organization that is waited for.
+struct Waited {
+    shared: Arc<OfOrganization>,
+    /// How many readers wait for it.
+    readers: usize,
 }
 
 /// What the waiting readers of one organization share.
@@ -94,13 +101,12 @@ impl FeedWaits {
             return Ok(None);
         }
         waiting.keys.insert(key, of_key + 1);
-        let shared = waiting.organizations.entry(org).or_insert_with(|| {
-            Arc::new(OfOrganization {
-                signal: watch::Sender::new(Signal { times: 0, end: FeedPosition(0) }),
-                turns: Turns::new(()),
-            })
+        let waited = waiting.organizations.entry(org).or_insert_with(|| {
+            let signal = watch::Sender::new(Signal { times: 0, end: FeedPosition(0) });
+            Waited { shared: Arc::new(OfOrganization { signal, turns: Turns::new(()) }), readers: 0 }
         });
-        let (shared, signal) = (Arc::clone(shared), shared.signal.subscribe());
+        waited.readers += 1;
+        let (shared, signal) = (Arc::clone(&waited.shared), waited.shared.signal.subscribe());
         let times = signal.borrow().times;
         self.0.readers.fetch_add(1, Ordering::SeqCst);
         drop(waiting);
@@ -112,8 +118,8 @@ impl FeedWaits {
         if self.0.readers.load(Ordering::SeqCst) == 0 {
             return;
         }
-        if let Some(shared) = self.waiting().organizations.get(&org) {
-            shared.wake();
+        if let Some(waited) = self.waiting().organizations.get(&org) {
+            waited.shared.wake();
         }
     }
 
@@ -127,8 +133,8 @@ impl FeedWaits {
 
     /// Wakes those readers of an organization that do not know yet how far its feed has come.
     pub(crate) fn has_come_to(&self, org: OrgId, end: FeedPosition) {
-        if let Some(shared) = self.waiting().organizations.get(&org) {
-            shared.comes_to(end);
+        if let Some(waited) = self.waiting().organizations.get(&org) {
+            waited.shared.comes_to(end);
         }
     }
 
@@ -136,7 +142,7 @@ impl FeedWaits {
     pub(crate) fn close(&self) {
         let mut waiting = self.waiting();
         waiting.closed = true;
-        waiting.organizations.values().for_each(|shared| shared.wake());
+        waiting.organizations.values().for_each(|waited| waited.shared.wake());
     }
 }
 
@@ -197,9 +203,11 @@ impl Drop for Wait {
                 waiting.keys.remove(&self.key);
             }
         }
-        // The map's and this one.
-        if waiting.organizations.get(&self.org).is_some_and(|shared| Arc::strong_count(shared) <= 2) {
-            waiting.organizations.remove(&self.org);
+        if let Some(waited) = waiting.organizations.get_mut(&self.org) {
+            waited.readers -= 1;
+            if waited.readers == 0 {
+                waiting.organizations.remove(&self.org);
+            }
         }
         self.waits.0.readers.fetch_sub(1, Ordering::SeqCst);
     }
