@@ -43,7 +43,8 @@ impl App {
         let mut waiting = if wait.is_zero() { None } else { self.feed_wait(actor)? };
         loop {
             let page = self.feed_page(org, after, query, waiting.as_mut()).await?;
-            let Some(waiting) = waiting.as_mut().filter(|_| page.entries.is_empty() && Instant::now() < until) else {
+            let goes_on = page.entries.is_empty() && Instant::now() < until && !self.feed_waits.have_ended();
+            let Some(waiting) = waiting.as_mut().filter(|_| goes_on) else {
                 return Ok(shown(org, page));
             };
             // While there are changes of other types, the reader goes on without waiting.
@@ -181,10 +182,13 @@ impl FeedReader {
         }
         let until = Instant::now() + patience;
         loop {
+            if self.app.feed_waits.have_ended() {
+                return Ok(None);
+            }
             if self.is_current {
                 let Some(waiting) = self.waiting.as_mut() else { return Ok(None) };
                 if !waiting.until_woken(until).await {
-                    return Ok((!waiting.has_ended()).then(Vec::new));
+                    return Ok((!self.app.feed_waits.have_ended()).then(Vec::new));
                 }
             }
             let changes = self.read().await?;

@@ -138,6 +138,11 @@ impl FeedWaits {
         }
     }
 
+    /// Whether nobody waits any more, because the node stops.
+    pub(crate) fn have_ended(&self) -> bool {
+        self.waiting().closed
+    }
+
     /// Wakes all readers for good.
     pub(crate) fn close(&self) {
         let mut waiting = self.waiting();
@@ -175,17 +180,12 @@ impl Wait {
             if signal.times != self.times || signal.end > self.seen {
                 self.times = signal.times;
                 self.has_seen(signal.end);
-                return !self.has_ended();
+                return !self.waits.have_ended();
             }
             if !matches!(timeout_at(until, self.signal.changed()).await, Ok(Ok(()))) {
                 return false;
             }
         }
-    }
-
-    /// Whether nobody waits any more, because the node stops.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.waits.waiting().closed
     }
 
     /// Waits until no other woken reader of the organization reads.

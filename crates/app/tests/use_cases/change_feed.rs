@@ -203,3 +203,18 @@ async fn a_follower_gets_each_change_once() {
         assert_eq!(again.next(Duration::ZERO).await.unwrap().unwrap().len(), 3 - number);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_with_a_backlog_ends_when_the_process_stops() {
+    let stage = Stage::set().await;
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let since = stage.end().await;
+    for _ in 0..2 {
+        stage.change(&stage.app).await;
+    }
+    let one_by_one = FeedQuery { limit: 1, ..query(Some(since)) };
+    let mut follower = stage.app.follow_changes(&reader, one_by_one).await.unwrap();
+    assert_eq!(follower.next(WAIT).await.unwrap().unwrap().len(), 1);
+    stage.app.end_waits();
+    assert!(follower.next(WAIT).await.unwrap().is_none());
+}
