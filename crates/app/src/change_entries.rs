@@ -10,7 +10,7 @@ use kalends_wire as wire;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{App, ChangeSet};
+use crate::{App, ChangeSet, event_entries::unannounced};
 
 /// The fields that let their holder read or book. Answers to requests show them, but the feed keeps no secrets.
 const SECRETS_OF_CALENDARS: &[&str] = &["ical_url"];
@@ -45,14 +45,18 @@ impl Made {
 impl App {
     /// Adds the entries of the change-set's writes to it.
     pub(crate) fn add_entries(&self, changes: &mut ChangeSet) {
-        let made: Vec<Made> = self
-            .of_calendars(&changes.calendars)
-            .into_iter()
+        let now = self.now();
+        let events = unannounced(changes, now).into_iter().map(|(about, event)| {
+            let (change_type, version) = (ChangeType::Announced(about), event.version);
+            Made::of(change_type, version, &wire::Event::from(event.at(now)), &[])
+        });
+        let made: Vec<Made> = events
+            .chain(self.of_calendars(&changes.calendars))
             .chain(changes.bookings.iter().filter_map(|change| self.of_page(change)))
             .chain(changes.feeds.iter().filter_map(of_subscription))
             .collect();
         if !made.is_empty() {
-            let (org, now) = (changes.org, self.now());
+            let org = changes.org;
             changes.entries.extend(made.iter().map(|made| self.entry(org, made, now)));
         }
     }
@@ -96,7 +100,7 @@ impl App {
                     made.push(Made { change_type: ChangeType::RulesDeleted, version: rules.version, body });
                 }
                 Change::CreateEvent(event) | Change::UpdateEvent { event, .. } | Change::MoveEvent { event, .. } => {
-                    // A message announces every change of a native event.
+                    // Native events have messages, or entries of their own.
                     if event.source == EventSource::ExternalIcal {
                         imported.insert(event.calendar);
                     }

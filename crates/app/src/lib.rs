@@ -35,6 +35,7 @@ mod consent;
 mod console;
 mod deployment;
 mod duties;
+mod event_entries;
 mod event_path;
 mod events;
 mod explain;

@@ -4,22 +4,27 @@ use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{
-    Actor, App, ChangeSet, MemoryRateLimiter, Parts, Refusal, Request,
+    Actor, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_calendars::{AgentType, NewAgent};
-use kalends_kernel::{KeyId, Metadata, RequestId};
+use kalends_calendars::{
+    AgentType, Attendee, AttendeeRole, AttendeeStatus, Attendees, EventPatch, NewAgent, Occurrence, ReplySecret,
+    ReplyToken, SeriesScope,
+};
+use kalends_kernel::{Email, KeyId, Metadata, RequestId};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    fixtures::{Compose as _, Fixtures, settings, span},
 };
-use kalends_time::Clock as _;
+use kalends_time::{Clock as _, SignedDuration};
 use kalends_wire::{FeedQuery, ListOrganizationChanges, OrganizationChanges};
 use tokio::{
     task::JoinHandle,
     time::{Instant, sleep},
 };
+
+use crate::series_scopes;
 
 /// How many keys wait, and how often each does.
 const KEYS: usize = 40;
@@ -217,4 +222,85 @@ async fn a_follower_with_a_backlog_ends_when_the_process_stops() {
     assert_eq!(follower.next(WAIT).await.unwrap().unwrap().len(), 1);
     stage.app.end_waits();
     assert!(follower.next(WAIT).await.unwrap().is_none());
+}
+
+/// What a reader sees after `since` of an organization with a series: types, resources, and titles of the bodies.
+async fn seen(stage: &series_scopes::Stage, since: &str) -> Vec<(String, String, Option<String>)> {
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let page = stage.app.organization_changes(&reader, &query(Some(since.to_owned())), Duration::ZERO).await.unwrap();
+    let entries = page.data.into_iter().map(|entry| {
+        let title = entry.body["title"].as_str().map(str::to_owned);
+        (entry.change_type, entry.resource_id, title)
+    });
+    entries.collect()
+}
+
+async fn retitle(stage: &series_scopes::Stage, id: &str, scope: SeriesScope, title: &str) -> String {
+    let patch = EventPatch { title: Some(title.to_owned()).into(), ..EventPatch::default() };
+    let (actor, path) = (stage.actor(&operations::UPDATE_EVENT), EventPath { calendar: None, id });
+    stage.app.update_event(&actor, path, scope, patch, &IfMatch::Any).await.unwrap().resource.id
+}
+
+#[tokio::test]
+async fn every_written_row_of_a_series_has_an_entry() {
+    let stage = series_scopes::Stage::set().await;
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let first = stage.series.times.span.start();
+    let on_day = |series, day| Occurrence { series, start: first + SignedDuration::days(day) }.to_string();
+    let (fourth, third) = (on_day(stage.series.id, 3), on_day(stage.series.id, 2));
+    let since = stage.app.organization_changes(&reader, &query(None), WAIT).await.unwrap().next;
+    retitle(&stage, &fourth, SeriesScope::This, "Alone").await;
+    let entry = |kind: &str, id: &str, title: &str| (kind.to_owned(), id.to_owned(), Some(title.to_owned()));
+    let series = stage.series.id.to_string();
+    let expected = [entry("event.updated", &fourth, "Alone"), entry("event.updated", &series, "Standup")];
+    assert_eq!(seen(&stage, &since).await, expected);
+
+    let since = stage.app.organization_changes(&reader, &query(None), WAIT).await.unwrap().next;
+    let rest = retitle(&stage, &third, SeriesScope::Following, "Later").await;
+    let entries = seen(&stage, &since).await;
+    let moved = on_day(rest.parse().unwrap(), 3);
+    for expected in [
+        entry("event.updated", &series, "Standup"),
+        entry("event.created", &rest, "Later"),
+        entry("event.updated", &moved, "Alone"),
+    ] {
+        assert!(entries.contains(&expected), "{expected:?} is not in {entries:?}");
+    }
+
+    let since = stage.app.organization_changes(&reader, &query(None), WAIT).await.unwrap().next;
+    let (actor, path) = (stage.actor(&operations::DELETE_EVENT), EventPath { calendar: None, id: &moved });
+    stage.app.delete_event(&actor, path, SeriesScope::This, None, false, &IfMatch::Any).await.unwrap();
+    let expected = [entry("event.deleted", &moved, "Alone"), entry("event.updated", &rest, "Later")];
+    assert_eq!(seen(&stage, &since).await, expected);
+}
+
+#[tokio::test]
+async fn a_reply_has_an_entry_with_the_whole_event() {
+    let stage = Stage::set().await;
+    let calendar = stage.make.shared_calendar(stage.organization.id);
+    let secret = ReplySecret([7; 16]);
+    let attendee = Attendee {
+        email: Email::parse("email", "ada@example.com").unwrap(),
+        name: None,
+        role: AttendeeRole::Required,
+        agent: None,
+        status: AttendeeStatus::NeedsAction,
+        responded_at: None,
+        secret: Some(secret),
+    };
+    let mut event = stage.make.event(&calendar, span("2099-03-10T09:00:00Z", "2099-03-10T10:00:00Z"));
+    event.attendees = Attendees::from_stored(vec![attendee]);
+    stage.store.commit(ChangeSet::new(stage.organization.id).create(&calendar).create(&event)).await.unwrap();
+    let since = stage.end().await;
+    let token = ReplyToken { org: event.org, event: event.id, occurrence: None, secret }.reveal();
+    let now = stage.make.clock.now();
+    let operation = &operations::REPLY_TO_INVITATION;
+    let request = Request::new(RequestId::new(now, &stage.make.entropy), None, operation, now);
+    stage.app.reply(&request, &token, AttendeeStatus::Accepted, None).await.unwrap();
+    let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
+    let page = stage.app.organization_changes(&reader, &query(Some(since)), Duration::ZERO).await.unwrap();
+    let types: Vec<&str> = page.data.iter().map(|entry| &*entry.change_type).collect();
+    assert_eq!(types, ["event.attendee_responded", "event.updated"]);
+    assert_eq!(page.data[1].resource_id, event.id.to_string());
+    assert_eq!(page.data[1].body["attendees"][0]["status"], "accepted");
 }
