@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use crate::{App, ChangeSet, event_entries::unannounced};
 
-/// The fields that let their holder read or book. Answers to requests show them, but the feed keeps no secrets.
-const SECRETS_OF_CALENDARS: &[&str] = &["ical_url"];
-/// A slug that the service made is a secret, and the address contains it.
-const SECRETS_OF_PAGES: &[&str] = &["slug", "booking_url"];
-/// The address of a private feed is a secret, and an error may repeat a part of it. The result of a sync is not a
-/// change.
-const SECRETS_OF_SUBSCRIPTIONS: &[&str] = &["url", "last_error", "last_sync", "last_synced_at"];
+/// The field that lets its holder read. Answers to requests show it, but the feed keeps no secrets.
+const LEFT_OUT_OF_CALENDARS: &[&str] = &["ical_url"];
+/// A slug that the service made is a secret, and the address contains it. The number of bookings changes without an
+/// entry of the page.
+const LEFT_OUT_OF_PAGES: &[&str] = &["slug", "booking_url", "bookings_count"];
+/// The address of a private feed is a secret, and an error may repeat a part of it. Syncs change the other fields
+/// without an entry of the subscription.
+const LEFT_OUT_OF_SUBSCRIPTIONS: &[&str] = &["url", "status", "last_error", "last_sync", "last_synced_at"];
 
 /// The version in the entry of a change that no row of its resource shows.
 const NO_VERSION: Version = Version(0);
@@ -31,11 +32,11 @@ struct Made {
 }
 
 impl Made {
-    fn of(change_type: ChangeType, version: Version, resource: &impl Serialize, secrets: &[&str]) -> Self {
+    fn of(change_type: ChangeType, version: Version, resource: &impl Serialize, left_out: &[&str]) -> Self {
         let mut body = serde_json::to_value(resource).unwrap_or_default();
         if let Some(fields) = body.as_object_mut() {
-            for secret in secrets {
-                fields.remove(*secret);
+            for field in left_out {
+                fields.remove(*field);
             }
         }
         Self { change_type, version, body }
@@ -124,7 +125,7 @@ impl App {
 
     fn of_calendar(&self, change_type: ChangeType, calendar: &kalends_calendars::Calendar) -> Made {
         let resource = wire::Calendar::new(calendar.clone(), &self.parts.settings.base_url);
-        Made::of(change_type, calendar.version, &resource, SECRETS_OF_CALENDARS)
+        Made::of(change_type, calendar.version, &resource, LEFT_OUT_OF_CALENDARS)
     }
 
     fn of_page(&self, change: &kalends_bookings::Change) -> Option<Made> {
@@ -137,7 +138,7 @@ impl App {
             Change::CreateBooking { .. } | Change::MoveBooking { .. } | Change::CancelBooking { .. } => return None,
         };
         let resource = wire::BookingPage::new(page, &self.parts.settings.base_url);
-        Some(Made::of(change_type, page.version, &resource, SECRETS_OF_PAGES))
+        Some(Made::of(change_type, page.version, &resource, LEFT_OUT_OF_PAGES))
     }
 }
 
@@ -161,5 +162,5 @@ fn of_subscription(change: &kalends_feeds::Change) -> Option<Made> {
         | Change::ForgetItems { .. } => return None,
     };
     let resource = wire::Subscription::from(&**subscription);
-    Some(Made::of(change_type, subscription.version, &resource, SECRETS_OF_SUBSCRIPTIONS))
+    Some(Made::of(change_type, subscription.version, &resource, LEFT_OUT_OF_SUBSCRIPTIONS))
 }
