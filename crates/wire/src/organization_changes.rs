@@ -74,10 +74,15 @@ pub struct OrganizationChange {
     /// The identifier of the resource.
     #[schema(example = "cal_01jn8r7d2xe9tvn4a6k8m0pqrs")]
     pub resource_id: String,
-    /// The version of the resource after the change. Changes of a resource come in the order of its versions. 0 if the
-    /// resource itself did not change.
+    /// The version of the resource after the change. Changes of a resource come in the order of its versions. For
+    /// `event.reminder`, `event.started` and `event.ended`, the version that the event had at that time. 0 for
+    /// `calendar.imported`.
     pub version: i64,
-    /// The resource after the change, as the webhook message has it, or as the API shows it without secrets.
+    /// The resource after the change, as the webhook message has it, or as the API shows it without secrets. For
+    /// `event.attendee_responded`, the reply. For `event.reminder`, `event.started` and `event.ended`, the event at that
+    /// time. For `proposal.responded`, `proposal.confirmed`, `proposal.cancelled` and `proposal.expired`, the outcome
+    /// with `proposal_id`. For `calendar.imported`, `availability_rules.deleted` and `ical_subscription.deleted`, only
+    /// identifiers.
     #[schema(value_type = Object)]
     pub body: Value,
 }
