@@ -67,11 +67,9 @@ impl Stream {
             return None;
         }
         let changes = self.reader.next(KEEP_ALIVE).await.ok()??;
-        if changes.is_empty() {
-            return Some(position(&self.reader));
-        }
+        // Also while nothing happens, so that a stream does not outlive its key.
         readmit(&self.app, &self.headers, &self.actor).await.ok()?;
-        Some(written(&changes))
+        Some(if changes.is_empty() { position(&self.reader) } else { written(&changes) })
     }
 }
 
