@@ -96,7 +96,7 @@ impl Writer {
         }
         let mut waiting = portions(&sealed);
         while let Some(range) = waiting.pop() {
-            match commit_together(&self.connections, &sealed[range.clone()]).await {
+            match commit_together(&self.connections, &sealed[range.clone()], &*self.cipher).await {
                 Ok(()) => {}
                 Err(CommitError::Store(StoreError::Unavailable(error))) => {
                     // The waiting change-sets would fail too, so all callers get the error at once.
@@ -156,10 +156,11 @@ struct TooLong;
 pub(crate) async fn commit_together(
     connections: &WarmPool<Postgres>,
     batch: &[SealedChangeSet],
+    cipher: &dyn FieldCipher,
 ) -> Result<(), CommitError> {
     tokio::time::timeout(
         DEADLINE,
-        retried(|| in_transaction(connections, async |connection| write(connection, batch).await)),
+        retried(|| in_transaction(connections, async |connection| write(connection, batch, cipher).await)),
     )
     .await
     .unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(TooLong)).into()))
@@ -167,7 +168,11 @@ pub(crate) async fn commit_together(
 }
 
 /// Runs all statements of a transaction, in the order in which rows are locked.
-async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+async fn write(
+    connection: &mut PgConnection,
+    batch: &[SealedChangeSet],
+    cipher: &dyn FieldCipher,
+) -> Result<(), ApplyError> {
     let locked = calendars::lock(connection, batch).await?;
     // Answers come first: a repetition gets its answer, not an error because the first request changed or used
     // something.
@@ -192,7 +197,7 @@ async fn write(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Resu
     placed::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
-    change_feed::append(connection, batch, with_feed).await?;
+    change_feed::append(connection, batch, with_feed, cipher).await?;
     accounts::raise_epoch(connection, batch).await?;
     // A dry run is a batch of its own, and an error rolls the transaction back.
     match batch.iter().any(|entry| entry.changes().dry_run) {

@@ -45,7 +45,7 @@ impl Commit for PostgresStore {
         // Runs in a task of its own, so that a cancelled caller leaves no transaction unfinished.
         let committing = async move {
             let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher).map_err(failed)?;
-            commit_together(&connections, &[sealed]).await
+            commit_together(&connections, &[sealed], &*cipher).await
         };
         let task = tokio::spawn(committing.instrument(tracing::error_span!("commit", change_sets = 1)));
         task.await.unwrap_or_else(|error| Err(CommitError::Store(failed(error))))

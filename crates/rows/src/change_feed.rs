@@ -34,11 +34,19 @@ impl<'a> EntriesToPlace<'a> {
         self.0.iter().map(|(org, entries)| (*org, count(entries)))
     }
 
-    /// The entries with their positions. `ends` has the position of the last entry of each organization that has a
-    /// feed; the entries of the others are left out.
-    pub fn placed(&self, ends: &BTreeMap<OrgId, i64>) -> Vec<(i64, &EntryWrite<'a>)> {
+    /// The entries with their positions and their sealed bodies. `ends` has the position of the last entry of each
+    /// organization that has a feed; the entries of the others are left out.
+    pub fn placed(
+        &self,
+        ends: &BTreeMap<OrgId, i64>,
+        cipher: &dyn FieldCipher,
+    ) -> Vec<(i64, &EntryWrite<'a>, String)> {
         let of_feeds = self.0.iter().filter_map(|(org, entries)| Some((entries, ends.get(org)?)));
-        of_feeds.flat_map(|(entries, end)| (end - count(entries) + 1..).zip(entries)).collect()
+        let placed = of_feeds.flat_map(|(entries, end)| (end - count(entries) + 1..).zip(entries));
+        let sealed = placed.map(|(position, entry)| {
+            (position, entry, cipher.seal(places::entry_body(entry.id), entry.body.as_bytes()))
+        });
+        sealed.collect()
     }
 }
 

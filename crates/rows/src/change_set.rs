@@ -1,7 +1,8 @@
 //! Seals the fields of a change-set.
 //!
 //! Fields are sealed before a transaction begins, and opened after the rows have been read, so that no lock or
-//! connection is held in between.
+//! connection is held in between. Entries of the change feed are the exception: only the transaction learns whether the
+//! organization has a feed, and most have none.
 
 use std::sync::Arc;
 
@@ -31,8 +32,6 @@ pub struct SealedChangeSet {
     tokens: Vec<String>,
     /// The payloads of the messages, in order.
     payloads: Vec<String>,
-    /// The bodies of the entries of the change feed, in order: those of messages, then the others.
-    bodies: Vec<String>,
     /// The sealed part of each change to webhooks, in order.
     hooks: Vec<Option<String>>,
     /// The sealed part of each change to subscriptions, in order.
@@ -67,7 +66,7 @@ pub struct EntryWrite<'a> {
     pub change_type: &'static str,
     /// The version of the resource.
     pub version: Version,
-    /// The sealed body.
+    /// The plain body. [`EntriesToPlace::placed`](crate::EntriesToPlace::placed) seals it.
     pub body: &'a str,
     /// When the change was made.
     pub created_at: Timestamp,
@@ -162,8 +161,6 @@ impl SealedChangeSet {
         let payloads = payloads
             .map(|message| cipher.seal(places::message_payload(message.id), message.payload.as_bytes()))
             .collect();
-        let bodies =
-            entries(&changes).map(|entry| cipher.seal(places::entry_body(entry.id), entry.body.as_bytes())).collect();
         let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
         let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
@@ -188,7 +185,6 @@ impl SealedChangeSet {
             metadata,
             tokens,
             payloads,
-            bodies,
             hooks,
             feeds,
             proposals,
@@ -235,7 +231,7 @@ impl SealedChangeSet {
 
     /// The entries of the change feed, in the order of the changes.
     pub fn entries(&self) -> impl Iterator<Item = EntryWrite<'_>> {
-        entries(&self.changes).zip(&self.bodies).map(|(entry, body)| EntryWrite { body, ..entry })
+        entries(&self.changes)
     }
 
     /// The changes to webhooks, each with its sealed part.
@@ -297,7 +293,6 @@ impl SealedChangeSet {
             .chain(self.agents.iter().chain(&self.metadata))
             .chain(&self.tokens)
             .chain(&self.payloads)
-            .chain(&self.bodies)
             .chain(&self.bookings)
             .chain(self.accounts.iter().chain(&self.hooks).chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
@@ -305,7 +300,8 @@ impl SealedChangeSet {
             .chain(self.runs.iter().flatten())
             .chain(&self.body);
         let digests = self.digests.iter().map(|digests| digests.len() * DIGEST).sum::<usize>();
-        texts.map(|text| text.len() + ROW).sum::<usize>() + digests + ROW
+        let entries = entries(&self.changes).map(|entry| entry.body.len() + ROW).sum::<usize>();
+        texts.map(|text| text.len() + ROW).sum::<usize>() + digests + entries + ROW
     }
 }
 

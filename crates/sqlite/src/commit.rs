@@ -71,7 +71,7 @@ impl BatchWriter {
         }
 
         let mut writing = self.writer.take().await?;
-        match transact(&mut writing.connection, &sealed, &mut outcomes).await {
+        match transact(&mut writing.connection, &sealed, &mut outcomes, self.cipher.as_ref()).await {
             Ok(()) => {
                 writing.hand_back();
                 Ok(outcomes)
@@ -100,12 +100,13 @@ async fn transact(
     connection: &mut SqliteConnection,
     sealed: &[Option<SealedChangeSet>],
     outcomes: &mut [Outcome],
+    cipher: &dyn FieldCipher,
 ) -> Result<(), StoreError> {
     let mut waiting = groups(sealed);
     run(connection, "begin immediate").await?;
     // A batch of one group is all that the transaction does, so it needs no savepoint.
     if let [only] = waiting.as_slice() {
-        match apply_group(connection, sealed, only).await {
+        match apply_group(connection, sealed, only, cipher).await {
             Ok(()) => return run(connection, "commit").await,
             Err(Failure::Broken(failure)) => return Err(failure),
             Err(Failure::Refused(error)) => {
@@ -123,7 +124,7 @@ async fn transact(
     }
     while let Some(group) = waiting.pop() {
         run(connection, "savepoint applied").await?;
-        match apply_group(connection, sealed, &group).await {
+        match apply_group(connection, sealed, &group, cipher).await {
             Ok(()) => run(connection, "release applied").await?,
             Err(Failure::Broken(failure)) => return Err(failure),
             Err(Failure::Refused(error)) => {
@@ -178,6 +179,7 @@ async fn apply_group(
     connection: &mut SqliteConnection,
     sealed: &[Option<SealedChangeSet>],
     group: &[usize],
+    cipher: &dyn FieldCipher,
 ) -> Result<(), Failure> {
     let group: Vec<&SealedChangeSet> = group.iter().filter_map(|index| sealed.get(*index)?.as_ref()).collect();
     apply::answers::store_answers(connection, &group).await?;
@@ -204,7 +206,7 @@ async fn apply_group(
         apply::letters::apply(connection, entry).await?;
     }
     apply::outbox::store_messages(connection, &group).await?;
-    apply::change_feed::append(connection, &group).await?;
+    apply::change_feed::append(connection, &group, cipher).await?;
     apply::audit::store_entries(connection, &group).await?;
     // A dry run is a group of its own, which is rolled back like one that is refused.
     match group.iter().any(|entry| entry.changes().dry_run) {

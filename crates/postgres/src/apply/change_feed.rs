@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_app::ChangeSet;
+use kalends_app::{ChangeSet, ports::FieldCipher};
 use kalends_kernel::OrgId;
 use kalends_rows::{EntriesToPlace, SealedChangeSet};
 use sqlx::PgConnection;
@@ -20,6 +20,7 @@ pub(crate) async fn append(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],
     mut with_feed: Vec<Uuid>,
+    cipher: &dyn FieldCipher,
 ) -> Result<(), ApplyError> {
     let entries = EntriesToPlace::of(batch);
     if entries.is_empty() {
@@ -53,17 +54,17 @@ pub(crate) async fn append(
             ends.insert(OrgId::from_uuid(org), end);
         }
     }
-    let placed = entries.placed(&ends);
+    let placed = entries.placed(&ends, cipher);
     if placed.is_empty() {
         return Ok(());
     }
-    let orgs: Vec<Uuid> = placed.iter().map(|(_, entry)| entry.org.uuid()).collect();
-    let ids: Vec<Uuid> = placed.iter().map(|(_, entry)| entry.id.uuid()).collect();
-    let positions: Vec<i64> = placed.iter().map(|(seq, _)| *seq).collect();
-    let types: Vec<&str> = placed.iter().map(|(_, entry)| entry.change_type).collect();
-    let versions: Vec<i64> = placed.iter().map(|(_, entry)| entry.version.0).collect();
-    let bodies: Vec<&str> = placed.iter().map(|(_, entry)| entry.body).collect();
-    let created: Vec<i64> = placed.iter().map(|(_, entry)| entry.created_at.as_micros()).collect();
+    let orgs: Vec<Uuid> = placed.iter().map(|(_, entry, _)| entry.org.uuid()).collect();
+    let ids: Vec<Uuid> = placed.iter().map(|(_, entry, _)| entry.id.uuid()).collect();
+    let positions: Vec<i64> = placed.iter().map(|(seq, ..)| *seq).collect();
+    let types: Vec<&str> = placed.iter().map(|(_, entry, _)| entry.change_type).collect();
+    let versions: Vec<i64> = placed.iter().map(|(_, entry, _)| entry.version.0).collect();
+    let bodies: Vec<&str> = placed.iter().map(|(.., body)| body.as_str()).collect();
+    let created: Vec<i64> = placed.iter().map(|(_, entry, _)| entry.created_at.as_micros()).collect();
     sqlx::query!(
         "INSERT INTO change_feed (org_id, id, seq, change_type, version, body, created_at)
          SELECT * FROM unnest(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kalends_app::ports::FieldCipher;
 use kalends_kernel::OrgId;
 use kalends_rows::{EntriesToPlace, SealedChangeSet};
 use sqlx::SqliteConnection;
@@ -13,7 +14,11 @@ use crate::{
 };
 
 /// Stores the entries of all change-sets of the group whose organizations have a feed.
-pub(crate) async fn append(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
+pub(crate) async fn append(
+    connection: &mut SqliteConnection,
+    group: &[&SealedChangeSet],
+    cipher: &dyn FieldCipher,
+) -> Result<(), Failure> {
     let entries = EntriesToPlace::of(group.iter().copied());
     if entries.is_empty() {
         return Ok(());
@@ -34,16 +39,16 @@ pub(crate) async fn append(connection: &mut SqliteConnection, group: &[&SealedCh
     let ends: BTreeMap<OrgId, i64> =
         heads.into_iter().map(|head| (OrgId::from_uuid(head.org_id), head.last_seq)).collect();
     let rows: Vec<_> = entries
-        .placed(&ends)
+        .placed(&ends, cipher)
         .into_iter()
-        .map(|(seq, entry)| {
+        .map(|(seq, entry, body)| {
             (
                 Hex(entry.org.uuid()),
                 Hex(entry.id.uuid()),
                 seq,
                 entry.change_type,
                 entry.version.0,
-                entry.body,
+                body,
                 entry.created_at.as_micros(),
             )
         })
