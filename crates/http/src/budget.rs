@@ -231,6 +231,16 @@ pub(crate) fn hold(
     }
 }
 
+/// A part of a stream that holds memory until it is sent. If the organization holds too much, waits for a while, and
+/// returns `None` if too little is released.
+pub(crate) async fn part(budget: &Budget, org: OrgId, bytes: Bytes) -> Option<Bytes> {
+    if bytes.len() <= SMALL {
+        return Some(bytes);
+    }
+    let room = budget.reserve(org, bytes.len()).await?;
+    Some(Bytes::from_owner(Part { bytes, _room: Some(room) }))
+}
+
 /// A body that holds memory for the part that is not sent yet.
 struct Counted {
     body: Body,
@@ -343,6 +353,18 @@ mod tests {
         assert_eq!(left(&budget, org), EACH - SMALL);
         drop(response);
         assert_eq!((left(&budget, org), budget.held.load(Ordering::Relaxed)), (EACH, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_of_a_stream_holds_memory_until_it_is_sent() {
+        let (budget, (org, _)) = (Budget::new(EACH), orgs());
+        let small = part(&budget, org, vec![b'x'; SMALL].into()).await.unwrap();
+        assert_eq!((small.len(), left(&budget, org)), (SMALL, EACH));
+        let large = part(&budget, org, vec![b'x'; 2 * SMALL].into()).await.unwrap();
+        assert_eq!((large.len(), left(&budget, org)), (2 * SMALL, EACH - 2 * SMALL));
+        assert!(part(&budget, org, vec![b'x'; EACH].into()).await.is_none(), "the wait times out");
+        drop(large);
+        assert_eq!(left(&budget, org), EACH);
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,7 +10,11 @@ use kalends_app::{Actor, App, FeedReader, FollowedChange};
 use kalends_wire::FeedQuery;
 use tokio::time::Instant;
 
-use crate::{enter::readmit, error::ApiError};
+use crate::{
+    budget::{self, ANSWERS},
+    enter::readmit,
+    error::ApiError,
+};
 
 /// How long a stream goes on. A client connects again by itself, which counts as another call.
 const STREAM_LASTS: Duration = Duration::from_secs(10 * 60);
@@ -57,8 +61,8 @@ pub(super) async fn answer(
 }
 
 impl Stream {
-    /// The next part. The stream ends after its time, when the node stops, and when the caller has no access any more;
-    /// the client then learns the reason from its next request.
+    /// The next part. The stream ends after its time, when the node stops, when the organization leaves too many answers
+    /// unread, and when the caller has no access any more; the client then learns the reason from its next request.
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(begin) = self.begin.take() {
             return Some(begin);
@@ -69,7 +73,10 @@ impl Stream {
         let changes = self.reader.next(KEEP_ALIVE).await.ok()??;
         // Also while nothing happens, so that a stream does not outlive its key.
         readmit(&self.app, &self.headers, &self.actor).await.ok()?;
-        Some(if changes.is_empty() { position(&self.reader) } else { written(&changes) })
+        if changes.is_empty() {
+            return Some(position(&self.reader));
+        }
+        budget::part(&ANSWERS, self.actor.org(), written(&changes)).await
     }
 }
 
