@@ -2,6 +2,7 @@
 
 mod messages;
 mod request_lines;
+mod streams;
 
 use std::{collections::HashSet, future::pending, sync::Arc};
 

@@ -113,6 +113,25 @@ async fn a_reader_sees_everything_in_order(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_changed_occurrence_also_shows_its_series(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let calendar = shared_calendar(&api, "UTC").await;
+    let rule = "FREQ=DAILY;COUNT=3";
+    let body = json!({ "title": "Standup", "start_time": START, "end_time": END, "recurrence_rule": rule });
+    let series = api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201).id();
+    let since = end(&api).await;
+    let occurrence = format!("{series}_20270504T090000Z");
+    api.patch(format!("/v1/events/{occurrence}")).json(json!({ "title": "Retro" })).await.expect(200);
+    let entries = all(&api, &since, "9").await;
+    let updated = |id: &String| ("event.updated".to_owned(), id.clone());
+    assert_eq!(seen(&entries), [updated(&occurrence), updated(&series)]);
+    let titles = entries.iter().map(|entry| entry["body"]["title"].as_str().unwrap());
+    assert_eq!(titles.collect::<Vec<_>>(), ["Retro", "Standup"]);
+    assert_eq!((&entries[1]["version"], &entries[1]["body"]["recurrence_rule"]), (&json!(2), &json!(rule)));
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn nothing_secret_is_in_the_feed(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let since = end(&api).await;
