@@ -28,12 +28,10 @@ fn outcome(event: &Event, changes: &ChangeSet, now: Timestamp) -> (EventType, Ev
     if event.deleted_at.is_none() {
         let is_new = event.occurrence().is_none()
             && changes.calendars.iter().any(|change| matches!(change, Change::CreateEvent(new) if new.id == event.id));
-        let about = if !is_new {
-            EventType::EventUpdated
-        } else if event.live_hold(now).is_ok() {
-            EventType::EventHoldCreated
-        } else {
-            EventType::EventCreated
+        let about = match event.live_hold(now) {
+            _ if !is_new => EventType::EventUpdated,
+            Ok(_) => EventType::EventHoldCreated,
+            Err(_) => EventType::EventCreated,
         };
         return (about, event.clone());
     }

@@ -79,10 +79,10 @@ pub struct OrganizationChange {
     /// `calendar.imported`.
     pub version: i64,
     /// The resource after the change, as the webhook message has it, or as the API shows it without secrets. For
-    /// `event.attendee_responded`, the reply. For `event.reminder`, `event.started` and `event.ended`, the event at that
-    /// time. For `proposal.responded`, `proposal.confirmed`, `proposal.cancelled` and `proposal.expired`, the outcome
-    /// with `proposal_id`. For `calendar.imported`, `availability_rules.deleted` and `ical_subscription.deleted`, only
-    /// identifiers.
+    /// `event.attendee_responded`, the reply. For `event.reminder`, `event.started` and `event.ended`, the event at
+    /// that time. For `proposal.responded`, `proposal.confirmed`, `proposal.cancelled` and `proposal.expired`, the
+    /// outcome with `proposal_id`. For `calendar.imported`, `availability_rules.deleted` and
+    /// `ical_subscription.deleted`, only identifiers.
     #[schema(value_type = Object)]
     pub body: Value,
 }

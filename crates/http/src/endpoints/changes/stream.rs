@@ -61,8 +61,9 @@ pub(super) async fn answer(
 }
 
 impl Stream {
-    /// The next part. The stream ends after its time, when the node stops, when the organization leaves too many answers
-    /// unread, and when the caller has no access any more; the client then learns the reason from its next request.
+    /// The next part. The stream ends after its time, when the node stops, when the organization leaves too many
+    /// answers unread, and when the caller has no access any more; the client then learns the reason from its next
+    /// request.
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(begin) = self.begin.take() {
             return Some(begin);
