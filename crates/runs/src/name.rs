@@ -9,7 +9,8 @@ pub const HEADER: &str = "Kalends-Run";
 /// The maximum number of characters in the name of a run.
 pub const NAME_MAX: usize = 64;
 
-/// The name of a run: 1 to [`NAME_MAX`] visible ASCII characters.
+/// The name of a run: 1 to [`NAME_MAX`] visible ASCII characters. `.` and `..` are no names, because clients remove them
+/// from paths.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunName(String);
 
@@ -17,10 +18,10 @@ impl RunName {
     /// Reads a name.
     ///
     /// # Errors
-    /// If it is empty or too long, or has other characters. The error names the header.
+    /// If it is empty or too long, has other characters, or is `.` or `..`. The error names the header.
     pub fn parse(text: &str) -> Result<Self, FieldError> {
         let is_visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if is_visible && (1..=NAME_MAX).contains(&text.len()) {
+        if is_visible && (1..=NAME_MAX).contains(&text.len()) && !matches!(text, "." | "..") {
             return Ok(Self(text.to_owned()));
         }
         Err(bad_name())
@@ -45,7 +46,7 @@ impl fmt::Display for RunName {
 
 /// The error of a name that is not one.
 fn bad_name() -> FieldError {
-    let message = format!("must be 1-{NAME_MAX} visible ASCII characters without spaces, such as plan-week-10");
+    let message = format!("must be 1-{NAME_MAX} visible ASCII characters without spaces, not . or .., such as plan-week-10");
     FieldError::new(HEADER, message)
 }
 
@@ -58,6 +59,10 @@ mod tests {
     #[rstest]
     #[case::one("a", true)]
     #[case::signs("plan/week:10~v2", true)]
+    #[case::three_dots("...", true)]
+    #[case::a_dot_at_the_start(".plan", true)]
+    #[case::one_dot(".", false)]
+    #[case::two_dots("..", false)]
     #[case::longest(&"n".repeat(NAME_MAX), true)]
     #[case::empty("", false)]
     #[case::too_long(&"n".repeat(NAME_MAX + 1), false)]
