@@ -73,7 +73,9 @@ pub fn undo_event(
     if !was_there && hold_is_over(current, now) {
         return Step::Nothing;
     }
-    if !*alone || current.version != *after {
+    // The end of a hold by itself is one write after that of the run.
+    let has_ended = hold_is_over(current, now) && current.version == after.next();
+    if !*alone || (current.version != *after && !has_ended) {
         return Step::Blocked(Reason::Changed);
     }
     let Some(before) = before.as_deref().filter(|_| was_there) else {

@@ -145,6 +145,29 @@ proptest! {
     }
 }
 
+proptest! {
+    /// The end of a hold by itself is no foreign write: the undo gives the hold that would be there without the run, which
+    /// has ended too if it would have. Any other write after that of the run blocks the undo.
+    #[test]
+    fn a_hold_that_has_ended_by_itself_comes_back(lasts in -5..5_i64, ended in 0..5_i64, later in 1..3_i64) {
+        let before = held(SignedDuration::minutes(lasts));
+        let hold = before.hold.map(|hold| Hold { expires_at: NOW - SignedDuration::minutes(ended), ..hold });
+        let changed = Event { title: "other".to_owned(), hold, version: before.version.next(), ..before.clone() };
+        let entries = [entry(1, Some(&before), &changed)];
+        let mut current = changed.expired(NOW).unwrap();
+        current.version.0 += later - 1;
+        let step = step_of(&entries, &current);
+        if later > 1 {
+            prop_assert_eq!(step, Step::Blocked(Reason::Changed));
+        } else {
+            let Step::Restore(restored) = step else { panic!("{step:?}") };
+            let status = if lasts > 0 { EventStatus::Hold } else { EventStatus::Cancelled };
+            prop_assert_eq!((restored.status, restored.hold), (status, before.hold));
+            prop_assert_eq!((&restored.title, restored.version), (&before.title, current.version.next()));
+        }
+    }
+}
+
 fn held(lasts: SignedDuration) -> Event {
     let hold = Hold { expires_at: NOW + lasts, priority: 0, scope: HoldScope::Calendar };
     Event { status: EventStatus::Hold, hold: Some(hold), ..event(event_id(1), "held") }
