@@ -103,6 +103,11 @@ impl Written {
         self.freed.push(hold.block());
     }
 
+    /// Adds the end of a reservation of that time.
+    pub(crate) fn unreserve(&mut self, span: Span) {
+        self.freed.push(Block { kind: BlockKind::Reservation, span });
+    }
+
     /// The present extent, to which [`Self::restore`] goes back.
     pub(crate) fn extent(&self) -> [usize; 3] {
         [self.events.len(), self.freed.len(), self.replaced.len()]

@@ -87,6 +87,7 @@ mod refreshing;
 mod refusal;
 mod replies;
 mod reply_to;
+mod rewrites;
 mod rules;
 mod running;
 mod runs;

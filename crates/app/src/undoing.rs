@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_accounts::Scope;
-use kalends_calendars::{Calendar, Change, ChangedOverride, Event, EventStatus, HoldScope};
+use kalends_calendars::{Calendar, ChangedOverride, Event, HoldScope};
 use kalends_kernel::{CalendarId, EventId, HoldSetId, ProposalId};
 use kalends_notifications::EventType;
 use kalends_proposals::{CancelReason, Change as Proposed, Proposal};
@@ -17,9 +17,10 @@ use kalends_wire as wire;
 use crate::{
     Actor, Answered, App, ChangeSet, Guard, Missing, Refusal,
     attempt::{Attempt, retry_stale},
-    conflicts::{Placed, Turn, Written},
+    conflicts::{Placed, Turn},
     invitations::InvitedSeries,
     refusal::InTheWay,
+    rewrites::{Rewrite, Undoing, blocking},
     runs::{events_of, resource_type, shown_id},
     series::series_limits,
 };
@@ -33,21 +34,6 @@ struct Found {
     proposals: BTreeMap<ProposalId, Proposal>,
     /// The calendars of the events, before the run and now, as far as they are visible.
     calendars: BTreeMap<CalendarId, Calendar>,
-}
-
-/// The write that takes the changes of an event back.
-struct Rewrite {
-    resource: Resource,
-    /// The event as it is stored.
-    current: Event,
-    after: Event,
-}
-
-/// What takes a run back, as far as it concerns events.
-struct Undoing<'a> {
-    rewrites: &'a [Rewrite],
-    calendars: &'a BTreeMap<CalendarId, Calendar>,
-    now: Timestamp,
 }
 
 impl App {
@@ -81,7 +67,8 @@ impl App {
                 rewrites.iter_mut().for_each(|rewrite| rewrite.link(self));
             }
             changes.calendars.extend(rewrites.iter().map(Rewrite::change));
-            let undoing = Undoing { rewrites: &rewrites, calendars: &found.calendars, now };
+            let cancelled = found.cancelled(&steps);
+            let undoing = Undoing { rewrites: &rewrites, cancelled: &cancelled, calendars: &found.calendars, now };
             for rewrite in &rewrites {
                 if rewrite.after.deleted_at.is_some() {
                     continue;
@@ -170,8 +157,8 @@ impl App {
     }
 
     /// Whether something blocks a time that must be free for the event: the calendar refuses conflicts, or it is a hold.
-    /// Adds guards against anything else being scheduled there. Events of the same run do not count, because they were
-    /// there together before.
+    /// Adds guards against anything else being scheduled there. Other events of the run count as they are after the undo,
+    /// unless they were there together before the run.
     async fn is_taken<'a>(
         &'a self,
         rewrite: &Rewrite,
@@ -197,11 +184,7 @@ impl App {
                 places.push(other.ok_or(Attempt::Stale)?);
             }
         }
-        // A hold blocks its time like an event while it is live.
-        let blocking = match hold {
-            Some(_) => Event { status: EventStatus::Confirmed, hold: None, ..after.clone() },
-            None => after.clone(),
-        };
+        let blocking = blocking(after, now);
         let before = Some(current).filter(|current| current.deleted_at.is_none());
         for calendar in &places {
             let written = undoing.others(rewrite, calendar.id);
@@ -301,9 +284,20 @@ impl Found {
                 Step::Restore(event) => Event::clone(event),
                 Step::Nothing | Step::Cancel | Step::Blocked(_) => continue,
             };
-            rewrites.push(Rewrite { resource: *resource, current: current.clone(), after });
+            let written = self.written.iter().find(|written| written.resource == *resource);
+            let stood = written.and_then(|written| Some((written.before.as_ref()?.updated_at, written.since)));
+            rewrites.push(Rewrite { resource: *resource, current: current.clone(), after, stood });
         }
         Ok(rewrites)
+    }
+
+    /// The proposals that the steps cancel.
+    fn cancelled(&self, steps: &[(Resource, Step)]) -> Vec<&Proposal> {
+        let cancelled = steps.iter().filter_map(|step| match step {
+            (Resource::Proposal(id), Step::Cancel) => self.proposals.get(id),
+            _ => None,
+        });
+        cancelled.collect()
     }
 
     fn in_the_way(&self, resource: Resource, reason: Reason) -> InTheWay {
@@ -326,46 +320,5 @@ impl Found {
         };
         let (resource_type, resource_id) = (resource_type(*resource), shown_id(*resource, &self.kept));
         Some(wire::UndoneResource { resource_type, resource_id, action })
-    }
-}
-
-impl Rewrite {
-    fn change(&self) -> Change {
-        Change::update(&self.current, self.after.clone())
-    }
-
-    /// Whether its attendees get emails. Those of an override get them with its series, and those of a hold none.
-    const fn is_sent(&self) -> bool {
-        self.after.occurrence().is_none() && self.after.hold.is_none() && self.current.hold.is_none()
-    }
-
-    /// Gives every attendee a link, if the event is there afterwards.
-    fn link(&mut self, app: &App) {
-        if self.after.deleted_at.is_none() && self.after.hold.is_none() {
-            self.after = app.linked(self.after.clone(), true);
-        }
-    }
-}
-
-impl Undoing<'_> {
-    /// What the undo frees on a calendar besides the event itself and, if it is a series, its overrides.
-    fn others(&self, of: &Rewrite, calendar: CalendarId) -> Written {
-        let mut written = Written::default();
-        for Rewrite { current, .. } in self.rewrites {
-            let is_own = current.id == of.current.id
-                || current.occurrence().is_some_and(|occurrence| occurrence.series == of.current.id);
-            if is_own || current.calendar != calendar || current.deleted_at.is_some() {
-                continue;
-            }
-            written.end(current);
-            if current.live_hold(self.now).is_ok() {
-                written.free(current);
-            }
-        }
-        let own = &of.current;
-        if own.calendar == calendar && own.deleted_at.is_none() && own.live_hold(self.now).is_ok() {
-            written.free(own);
-        }
-        written
     }
 }

@@ -100,6 +100,8 @@ pub struct Written {
     pub before: Option<Box<Event>>,
     /// The version after the last write.
     pub after: Version,
+    /// When the run first wrote it.
+    pub since: Timestamp,
     /// Whether nobody else wrote it between two writes of the run.
     pub alone: bool,
 }
@@ -124,7 +126,7 @@ pub fn collapse<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Written
         };
         let alone = entries.windows(2).all(follows);
         let (first, last) = (entries.first()?, entries.last()?);
-        Some(Written { resource, before: first.before.clone(), after: last.after, alone })
+        Some(Written { resource, before: first.before.clone(), after: last.after, since: first.at, alone })
     });
     written.collect()
 }

@@ -233,6 +233,50 @@ async fn a_time_that_must_be_free_is_taken_only_if_it_is(#[case] database: Datab
 
 #[apply(on_both)]
 #[tokio::test]
+async fn other_events_of_the_run_count_as_they_are_after_the_undo(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let team = Team::of(&api, 1).await;
+    let room = json!({ "name": "Room", "timezone": "UTC", "conflicts": "refuse" });
+    let room = api.post(format!("/v1/agents/{}/calendars", team.organizer)).json(room).await.expect(201).id();
+    let (start, end) = ("2027-03-10T10:00:00Z", "2027-03-10T11:00:00Z");
+    let first = event(&api, &room, start, end).await;
+    of_run(api.delete(format!("/v1/events/{first}"))).await.expect(204);
+    let foreign = event(&api, &room, start, end).await;
+    let renamed = format!("/v1/events/{foreign}");
+    of_run(api.patch(&renamed)).json(json!({ "title": "Renamed" })).await.expect(200);
+    assert_eq!(in_the_way(undo(&api).await), [(first.clone(), "time_taken".to_owned())]);
+    // The run moves it away, and the undo would move it back.
+    let later = json!({ "start_time": "2027-03-10T12:00:00Z", "end_time": "2027-03-10T13:00:00Z" });
+    of_run(api.patch(&renamed)).json(later).await.expect(200);
+    let blocked = in_the_way(undo(&api).await);
+    assert!(!blocked.is_empty() && blocked.iter().all(|(_, reason)| reason == "time_taken"), "{blocked:?}");
+    api.delete(&renamed).await.expect(204);
+    assert_eq!(in_the_way(undo(&api).await), [(foreign, "changed".to_owned())]);
+
+    // Two events that overlapped before the run may overlap again.
+    let lax = json!({ "name": "Lax", "timezone": "UTC" });
+    let lax = api.post(format!("/v1/agents/{}/calendars", team.organizer)).json(lax).await.expect(201).id();
+    let both = [event(&api, &lax, start, end).await, event(&api, &lax, start, end).await];
+    api.patch(format!("/v1/calendars/{lax}")).json(json!({ "conflicts": "refuse" })).await.expect(200);
+    for id in &both {
+        api.delete(format!("/v1/events/{id}")).header("kalends-run", "both").await.expect(204);
+    }
+    let expected = both.map(|id| (id, "restored".to_owned()));
+    assert_eq!(actions(&api.post("/v1/runs/both/undo").await.expect(200)), expected);
+
+    // The time that a proposal of the run reserves is free again.
+    let offered = slot("14:00", "15:00");
+    let (start, end) = (offered["start_time"].as_str().unwrap(), offered["end_time"].as_str().unwrap());
+    let replaced = event(&api, &room, start, end).await;
+    api.delete(format!("/v1/events/{replaced}")).header("kalends-run", "offer").await.expect(204);
+    let body = team.body(&[offered.clone()], &json!({ "hold_slots": true, "calendar_id": room }));
+    let proposal = api.post("/v1/scheduling/proposals").header("kalends-run", "offer").json(body).await.expect(201).id();
+    let expected = [(replaced, "restored".to_owned()), (proposal, "cancelled".to_owned())];
+    assert_eq!(actions(&api.post("/v1/runs/offer/undo").await.expect(200)), expected);
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_run_belongs_to_its_owner(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
