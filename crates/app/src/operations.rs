@@ -48,6 +48,9 @@ impl Operation {
             id if id == CREATE_KEY.id || id == CREATE_KEY_FROM_CONSOLE.id || id == REGENERATE_KEY.id => &["key"],
             id if id == CREATE_WEBHOOK.id || id == ROTATE_WEBHOOK_SECRET.id => &["secret"],
             id if id == CREATE_CONNECTION_LINK.id => &["setup_url"],
+            id if id == CREATE_CALENDAR.id || id == CREATE_AGENT_CALENDAR.id || id == ROTATE_FEED_TOKEN.id => {
+                &["ical_url"]
+            }
             id if id == CREATE_BOOKING.id || id == MOVE_BOOKING.id => &["cancel_url", "ics_url", "reschedule_url"],
             _ => &[],
         }

@@ -67,6 +67,9 @@ async fn a_dry_run_keeps_nothing(#[case] database: Database) {
     let hook = api.post("/v1/webhooks?dry_run=true").json(hook).await.expect(201);
     is_dry(&hook);
     assert_eq!(hook["secret"], "(dry run)");
+    let room = json!({ "name": "Room", "timezone": "UTC" });
+    let room = api.post("/v1/calendars?dry_run=true").json(room).await.expect(201);
+    assert_eq!(room["ical_url"], "(dry run)");
     let key = api.post("/v1/keys?dry_run=true").json(json!({ "agent_id": agent })).await.expect(201);
     is_dry(&key);
     assert_eq!(key["key"], "(dry run)");

@@ -270,7 +270,8 @@ async fn other_events_of_the_run_count_as_they_are_after_the_undo(#[case] databa
     let replaced = event(&api, &room, start, end).await;
     api.delete(format!("/v1/events/{replaced}")).header("kalends-run", "offer").await.expect(204);
     let body = team.body(&[offered.clone()], &json!({ "hold_slots": true, "calendar_id": room }));
-    let proposal = api.post("/v1/scheduling/proposals").header("kalends-run", "offer").json(body).await.expect(201).id();
+    let proposal =
+        api.post("/v1/scheduling/proposals").header("kalends-run", "offer").json(body).await.expect(201).id();
     let expected = [(replaced, "restored".to_owned()), (proposal, "cancelled".to_owned())];
     assert_eq!(actions(&api.post("/v1/runs/offer/undo").await.expect(200)), expected);
 }
