@@ -42,7 +42,7 @@ impl Operation {
         UNDOABLE.iter().any(|operation| operation.id == self.id)
     }
 
-    /// The fields of the answer that hold a secret, or an address with one. Nothing else shows it again.
+    /// The fields of the answer that hold a secret, or an address with one. A dry run does not show it.
     pub fn secret_fields(&self) -> &'static [&'static str] {
         match self.id {
             id if id == CREATE_KEY.id || id == CREATE_KEY_FROM_CONSOLE.id || id == REGENERATE_KEY.id => &["key"],

@@ -1,7 +1,9 @@
 //! The header that names the run of a request.
 
 use axum::extract::Request;
+use http::HeaderMap;
 use kalends_app::{Refusal, operations::Operation};
+use kalends_kernel::FieldError;
 use kalends_runs::{HEADER, RunName};
 
 use crate::console;
@@ -12,8 +14,9 @@ use crate::console;
 /// [`Refusal::NotUndoable`] if the writes of the operation cannot be taken back; [`Refusal::Invalid`] if the name is not
 /// one, or the header is given twice.
 pub(crate) fn of(operation: &'static Operation, request: &Request) -> Result<Option<RunName>, Refusal> {
-    let mut given = request.headers().get_all(HEADER).iter();
-    let Some(name) = given.next() else { return Ok(None) };
+    if !request.headers().contains_key(HEADER) {
+        return Ok(None);
+    }
     let is_page = console::is_form(request) || console::is_page(request.uri().path());
     if operation.is_public() || !operation.writes() || is_page {
         return Ok(None);
@@ -21,9 +24,19 @@ pub(crate) fn of(operation: &'static Operation, request: &Request) -> Result<Opt
     if !operation.is_undoable() {
         return Err(Refusal::NotUndoable(operation));
     }
+    Ok(named(request.headers())?)
+}
+
+/// The run that the header names, if it is there.
+///
+/// # Errors
+/// If the name is not one, or the header is given twice.
+pub(crate) fn named(headers: &HeaderMap) -> Result<Option<RunName>, FieldError> {
+    let mut given = headers.get_all(HEADER).iter();
+    let Some(name) = given.next() else { return Ok(None) };
     // Nothing else fits: a name with a comma would be two headers for some proxies.
     let name = if given.next().is_some() { "" } else { name.to_str().unwrap_or_default() };
-    Ok(Some(RunName::parse(name)?))
+    RunName::parse(name).map(Some)
 }
 
 #[cfg(test)]

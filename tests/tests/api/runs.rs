@@ -417,6 +417,41 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     assert_eq!(core_tools::run(&api, "undo_run", json!({ "run": "my-task" })).await["undone"][0]["action"], "removed");
 }
 
+/// The header of a message is the default of the argument.
+#[apply(on_both)]
+#[tokio::test]
+async fn the_header_names_the_run_of_a_tool(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let bold = api.undescribed();
+    let called = async |sets: &str, run: &str, name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+        let call = bold.post(format!("/mcp?tools={sets}")).json(body).header("mcp-protocol-version", "2025-06-18");
+        call.header("kalends-run", run).await
+    };
+    let done = |answer: Answer| assert_eq!(answer.expect(200).at("/result/isError"), false);
+    let written = async |run: &str| api.get(format!("/v1/runs/{run}")).await.expect(200)["writes"].clone();
+    let asked = json!({
+        "calendar_id": calendar, "title": "Call", "start": "2031-03-05T14:00", "duration_minutes": 30, "timezone": "UTC"
+    });
+    let mut named = asked.clone();
+    named["run"] = json!("other");
+    let whole = json!({
+        "cal_id": calendar, "title": "x", "start_time": MONDAY, "end_time": shifted(MONDAY, 30)
+    });
+    done(called("core", "plan", "create_event", asked.clone()).await);
+    done(called("core", "plan", "create_event", named).await);
+    done(called("all", "plan", "createEvent", whole).await);
+    // What cannot belong to a run has no such argument.
+    done(called("all", "plan", "createAgent", json!({ "name": "Bot", "type": "ai" })).await);
+    assert_eq!(written("plan").await.as_array().unwrap().len(), 2);
+    assert_eq!(written("other").await.as_array().unwrap().len(), 1);
+    called("core", "two words", "create_event", asked).await.refused(400, "validation_error").param("Kalends-Run");
+    done(called("core", "plan", "undo_run", json!({ "run": "plan" })).await);
+    assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 1);
+}
+
 #[apply(on_both)]
 #[tokio::test]
 async fn a_run_has_at_most_500_writes(#[case] database: Database) {

@@ -10,6 +10,7 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, StatusCode, header, request::Parts, response::Parts as Answered};
 use kalends_app::{App, Caller, operations::Operation};
+use kalends_runs::RunName;
 use tower::ServiceExt as _;
 use tracing::{Instrument as _, Span};
 
@@ -29,6 +30,8 @@ const COPIED_HEADERS: [HeaderName; 3] =
 #[derive(Clone)]
 pub(super) struct Outer {
     pub caller: Arc<Caller>,
+    /// The run that the header names.
+    pub run: Option<RunName>,
     /// The file that the call imports, if it is a large one.
     pub file: Option<Bytes>,
     pub inner_answer: Arc<Mutex<InnerAnswer>>,

@@ -70,6 +70,7 @@ use crate::{
     on_first_use::OnFirstUse,
     pages::Finished,
     reply::JSON,
+    run,
 };
 
 /// The maximum length of the library's message that an error repeats, in characters. The message may repeat the
@@ -195,6 +196,7 @@ async fn understood(
     // because the key of a paused agent may still read through tools.
     let _ = reach::enter(&caller.principal.caller(), operations::MCP.touch, false).map_err(Refusal::from)?;
     let view = View::of(request.uri().query(), &endpoint.tools)?;
+    let run = run::named(request.headers()).map_err(Refusal::from)?;
     let (mut parts, body) = request.into_parts();
     // A body that is not JSON gets the usual error, not that of the library.
     let request = Request::from_parts(parts.clone(), body);
@@ -203,7 +205,7 @@ async fn understood(
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
     parts.extensions.insert(view);
-    parts.extensions.insert(Outer { caller, file, inner_answer });
+    parts.extensions.insert(Outer { caller, run, file, inner_answer });
     let request = Request::from_parts(parts, Body::from(text));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
@@ -332,7 +334,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let (parts, outer) = Self::outer(&context)?;
         let (standing, view) = (outer.caller.principal.standing(), View::in_request(parts));
-        let arguments = params.arguments.unwrap_or_default();
+        let mut arguments = params.arguments.unwrap_or_default();
         if let Some(tool) = core::find(&params.name, standing) {
             return match core::call(tool, self.session(parts, outer), arguments).await {
                 Ok(value) => Ok(call::short(&value, view.is_structured()).into()),
@@ -347,6 +349,7 @@ impl ServerHandler for Handler {
                 None,
             )
         })?;
+        bound.add_run(outer.run.as_ref(), &mut arguments);
         let response = match call::request(bound, arguments, outer.file.clone()) {
             Ok(request) => self.inner.respond(request, parts, outer).await,
             Err(error) => {

@@ -8,7 +8,7 @@ use std::{
 use kalends_accounts::reach::{Standing, Touch};
 use kalends_app::operations::{self, Operation};
 use kalends_plans::IpLane;
-use kalends_runs::HEADER;
+use kalends_runs::{HEADER, RunName};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -46,6 +46,9 @@ pub(super) enum Content {
 /// The argument that contains the body if it is not JSON.
 pub(super) const TEXT: &str = "content";
 
+/// The argument that names the run.
+pub(super) const RUN: &str = "run";
+
 /// A tool, and how its arguments become a request.
 #[derive(Debug)]
 pub(super) struct Bound {
@@ -59,6 +62,19 @@ pub(super) struct Bound {
     pub(super) accept: &'static str,
     /// The defaults of the [`profile`] that are added to the query.
     pub(super) defaults: Vec<(&'static str, Value)>,
+}
+
+impl Bound {
+    /// Adds the run that the header of the message names to the arguments, unless they name one, or the writes of the
+    /// operation cannot belong to a run.
+    pub(super) fn add_run(&self, run: Option<&RunName>, arguments: &mut JsonObject) {
+        if let Some(run) = run
+            && self.operation.is_undoable()
+            && arguments.get(RUN).is_none_or(Value::is_null)
+        {
+            arguments.insert(RUN.to_owned(), run.as_str().into());
+        }
+    }
 }
 
 /// All tools, in the order of the operations.
@@ -136,7 +152,7 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
         let (argument, place) = match parameter["in"].as_str() {
             Some("path") => (name, Place::Path),
             Some("header") if name == "Idempotency-Key" => ("idempotency_key", Place::Header("idempotency-key")),
-            Some("header") if name == HEADER => ("run", Place::Header("kalends-run")),
+            Some("header") if name == HEADER => (RUN, Place::Header("kalends-run")),
             Some("header") if name == "If-Match" => ("if_match", Place::Header("if-match")),
             Some("query") => (name, Place::Query),
             _ => continue,

@@ -5,10 +5,10 @@ use kalends_app::operations::Operation;
 use kalends_kernel::FieldError;
 use serde_json::Value;
 
-use crate::dry_run;
+use crate::{dry_run, mcp::tools};
 
 /// The argument that names the run.
-pub(super) const RUN: &str = "run";
+pub(super) const RUN: &str = tools::RUN;
 
 /// The run and the kind of a call.
 #[derive(Debug, Default)]

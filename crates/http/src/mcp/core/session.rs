@@ -81,6 +81,7 @@ impl Session<'_> {
         for (name, value) in self.marks.of_operation(bound.operation)? {
             arguments.insert(name.to_owned(), value);
         }
+        bound.add_run(self.outer.run.as_ref(), &mut arguments);
         let request = call::request(bound, arguments, None)?;
         // An organization that waits for memory must not hold the one for which it waits.
         self.hold_until_sent(None);
