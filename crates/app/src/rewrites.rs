@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use kalends_calendars::{Calendar, Change, Event, EventStatus};
-use kalends_kernel::CalendarId;
+use kalends_calendars::{Calendar, Change, Event, EventStatus, PLACED_HOLDS_MAX};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId};
 use kalends_proposals::Proposal;
 use kalends_runs::Resource;
 use kalends_time::Timestamp;
 
-use crate::{App, conflicts::Written};
+use crate::{App, ChangeSet, Guard, Refusal, conflicts::Written};
 
 /// The write that takes the changes of an event back.
 pub(crate) struct Rewrite {
@@ -27,6 +27,51 @@ pub(crate) struct Undoing<'a> {
     pub(crate) cancelled: &'a [&'a Proposal],
     pub(crate) calendars: &'a BTreeMap<CalendarId, Calendar>,
     pub(crate) now: Timestamp,
+}
+
+impl App {
+    /// Refuses if an agent would have too many live holds on calendars of others, and adds guards against more of them.
+    pub(crate) async fn check_placed(
+        &self,
+        org: OrgId,
+        undoing: &Undoing<'_>,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Refusal> {
+        let Undoing { rewrites, calendars, now, .. } = *undoing;
+        let mut placers: BTreeMap<HoldSetId, Option<AgentId>> = BTreeMap::new();
+        // For each agent, how many of its holds come back, and how many end.
+        let mut counts: BTreeMap<AgentId, (u64, u64)> = BTreeMap::new();
+        for Rewrite { current, after, .. } in rewrites {
+            let Some(set) = after.hold_set.or(current.hold_set) else { continue };
+            let placer = match placers.get(&set) {
+                Some(known) => *known,
+                None => self.parts.store.placer_of_hold_set(org, set).await?,
+            };
+            placers.insert(set, placer);
+            let Some(agent) = placer else { continue };
+            let counts_for = |event: &Event| {
+                let of_others = calendars.get(&event.calendar).is_some_and(|calendar| calendar.agent != Some(agent));
+                of_others && event.deleted_at.is_none() && event.live_hold(now).is_ok()
+            };
+            let (back, ended) = counts.entry(agent).or_default();
+            match (counts_for(current), counts_for(after)) {
+                (false, true) => *back += 1,
+                (true, false) => *ended += 1,
+                (true, true) | (false, false) => {}
+            }
+        }
+        for (agent, (back, ended)) in counts {
+            if back <= ended {
+                continue;
+            }
+            let alive = self.parts.store.count_placed_holds(org, agent, now).await?.saturating_sub(ended);
+            if alive.saturating_add(back) > PLACED_HOLDS_MAX {
+                return Err(Refusal::PlacedHolds { alive });
+            }
+            changes.guards.push(Guard::PlacedAtMost { agent, limit: PLACED_HOLDS_MAX, now });
+        }
+        Ok(())
+    }
 }
 
 impl Rewrite {

@@ -43,7 +43,8 @@ impl App {
     /// [`Refusal::NotFound`]; [`Refusal::OutOfReach`] if the caller may not change one of the resources;
     /// [`Refusal::InTheWay`] if something else has changed one of them, or its time must be free and is not;
     /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] for a series that comes back; [`Refusal::Unverified`] and
-    /// [`Refusal::Invalid`] for emails to attendees.
+    /// [`Refusal::Invalid`] for emails to attendees; [`Refusal::PlacedHolds`] for holds that come back on calendars of
+    /// others.
     pub async fn undo_run(
         &self,
         actor: &Actor,
@@ -82,6 +83,7 @@ impl App {
             if !in_the_way.is_empty() {
                 return Err(Refusal::InTheWay { run: run.name.clone(), resources: in_the_way }.into());
             }
+            self.check_placed(actor.org(), &undoing, &mut changes).await?;
             for rewrite in &rewrites {
                 self.announce_rewrite(rewrite, &undoing, &mut changes);
                 if send_invitations && rewrite.is_sent() {

@@ -328,6 +328,28 @@ async fn an_agent_holds_twenty_times_of_others(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn an_undo_counts_toward_the_twenty_holds(#[case] database: Database) {
+    let world = World::new(database).await;
+    let own = world.key(&["holds:org"]).await;
+    let both = json!({ "calendar_ids": [world.theirs, world.shared] });
+    let hold = async |hour: u32| {
+        let set = world.set(&format!("{hour:02}:00"), &format!("{hour:02}:30"), both.clone());
+        own.post("/v1/hold-sets").json(set).await.expect(201).id()
+    };
+    let first = hold(12).await;
+    for hour in 13..22 {
+        hold(hour).await;
+    }
+    own.put(format!("/v1/hold-sets/{first}/release")).header("kalends-run", "plan").await.expect(200);
+    let last = hold(22).await;
+    let undo = async || own.post("/v1/runs/plan/undo").await;
+    undo().await.refused(409, "conflict").code("too_many_placed_holds").mentions("20");
+    own.put(format!("/v1/hold-sets/{last}/release")).await.expect(200);
+    assert_eq!(undo().await.expect(200)["undone"].as_array().unwrap().len(), 2);
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_paused_agent_only_reads_by_its_scopes(#[case] database: Database) {
     let world = World::new(database).await;
     let own = world.key(&ALL).await;
