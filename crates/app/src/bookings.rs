@@ -118,7 +118,7 @@ impl App {
         self.write_to_hosts(&page, &booking, event, HostLetter::Booked, &mut changes).await?;
         self.write_to_guest(&page, &booking, event, Letter::Booked(&token), &mut changes);
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen, count });
-        self.commit_booking(request, &page, event, changes, body).await
+        self.commit_booking(request, &page, event.id, changes, body).await
     }
 
     /// The booking that a token opens.
@@ -183,11 +183,17 @@ impl App {
         self.still_as_read(&seen.booking).await?;
         let (page, booking) = (&seen.page, &seen.booking);
         let standing = self.events_of_booking(&seen).await?;
-        let Some(event) = standing.first() else {
-            return Ok(Answered::shows(request, self.shown_booking(&seen), None));
-        };
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
+        let Some(event) = standing.first() else {
+            let body = self.shown_booking(&seen);
+            if booking.cancelled_by.is_some() {
+                return Ok(Answered::shows(request, body, None));
+            }
+            // If the event comes back, it comes back without the guest.
+            changes.bookings.push(cancellation(booking, CancelledBy::Guest, now));
+            return self.commit_booking(request, page, booking.event, changes, body).await;
+        };
         not_begun(event, now)?;
         for event in still_ahead(&standing, now) {
             self.leave(page, booking, event, now, &mut changes).await?;
@@ -198,7 +204,7 @@ impl App {
         let gone = event.deleted(now)?;
         self.write_to_guest(page, booking, &gone, Letter::Cancelled, &mut changes);
         self.write_to_hosts(page, booking, &gone, HostLetter::Cancelled, &mut changes).await?;
-        self.commit_booking(request, page, event, changes, body).await
+        self.commit_booking(request, page, event.id, changes, body).await
     }
 
     /// What the page offers now to a guest who moves a booking: other times, which the booking itself does not block.
@@ -270,7 +276,7 @@ impl App {
         let body = self.shown_booking(&moved);
         self.write_to_guest(&moved.page, &moved.booking, &event, Letter::Moved(&moved.token), &mut changes);
         self.write_to_hosts(&moved.page, &moved.booking, &event, HostLetter::Moved, &mut changes).await?;
-        self.commit_booking(request, &moved.page, &event, changes, body).await
+        self.commit_booking(request, &moved.page, event.id, changes, body).await
     }
 
     /// Moves the events of a booking to another slot, and returns the one on the calendar of the page, which is `before` now.
@@ -501,12 +507,12 @@ impl App {
         &self,
         request: &Request,
         page: &BookingPage,
-        event: &Event,
+        event: EventId,
         changes: ChangeSet,
         booking: T,
     ) -> Result<Answered<T>, Attempt> {
         let answer = Answered::shows(request, booking, None);
-        let subject = Subject { org: page.org, agent: page.agent, resource: event.id.to_string() };
+        let subject = Subject { org: page.org, agent: page.agent, resource: event.to_string() };
         let committed = self.commit(request, None, subject, changes, answer).await;
         committed.map_err(|attempt| match attempt {
             // The account was deleted in the meantime, and its page with it.

@@ -18,6 +18,8 @@ pub(crate) struct Rewrite {
     pub(crate) after: Event,
     /// For an event that comes back or changes: since when it was as it was before the run, and until when.
     pub(crate) stood: Option<(Timestamp, Timestamp)>,
+    /// Whether it comes back for a guest who booked it.
+    pub(crate) is_booked: bool,
 }
 
 /// What takes a run back, as far as it concerns events.
@@ -82,6 +84,11 @@ impl Rewrite {
     /// Whether its attendees get emails. Those of an override get them with its series, and those of a hold none.
     pub(crate) const fn is_sent(&self) -> bool {
         self.after.occurrence().is_none() && self.after.hold.is_none() && self.current.hold.is_none()
+    }
+
+    /// Whether the event was deleted, and is there again afterwards.
+    pub(crate) const fn comes_back(&self) -> bool {
+        self.current.deleted_at.is_some() && self.after.deleted_at.is_none()
     }
 
     /// Whether both events were there together before the run, or belong to one series. Then they may overlap.

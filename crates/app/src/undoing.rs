@@ -68,6 +68,14 @@ impl App {
                 rewrites.iter_mut().for_each(|rewrite| rewrite.link(self));
             }
             changes.calendars.extend(rewrites.iter().map(Rewrite::change));
+            for rewrite in rewrites.iter_mut().filter(|rewrite| rewrite.comes_back()) {
+                let Event { org, id, .. } = rewrite.current;
+                rewrite.is_booked = self.parts.store.count_guests(org, id).await? > 0;
+                if !rewrite.is_booked && self.parts.store.count_bookings(org, id).await? > 0 {
+                    // All guests have cancelled.
+                    in_the_way.push(found.in_the_way(rewrite.resource, Reason::Changed));
+                }
+            }
             let cancelled = found.cancelled(&steps);
             let undoing = Undoing { rewrites: &rewrites, cancelled: &cancelled, calendars: &found.calendars, now };
             for rewrite in &rewrites {
@@ -158,9 +166,9 @@ impl App {
         Ok(Found { pending: pending.len() as u64, written, kept, proposals, calendars })
     }
 
-    /// Whether something blocks a time that must be free for the event: the calendar refuses conflicts, or it is a hold.
-    /// Adds guards against anything else being scheduled there. Other events of the run count as they are after the undo,
-    /// unless they were there together before the run.
+    /// Whether something blocks a time that must be free for the event: the calendar refuses conflicts, it is a hold, or
+    /// it comes back for a guest who booked it. Adds guards against anything else being scheduled there. Other events of
+    /// the run count as they are after the undo, unless they were there together before the run.
     async fn is_taken<'a>(
         &'a self,
         rewrite: &Rewrite,
@@ -194,7 +202,7 @@ impl App {
                 before,
                 row: before.filter(|current| current.occurrence().is_none()),
                 written: &written,
-                ..Placed::new(calendar, &blocking, hold.is_some())
+                ..Placed::new(calendar, &blocking, hold.is_some() || rewrite.is_booked)
             };
             match self.require_free(&placed, turn, now, changes).await {
                 Ok(()) => {}
@@ -288,7 +296,7 @@ impl Found {
             };
             let written = self.written.iter().find(|written| written.resource == *resource);
             let stood = written.and_then(|written| Some((written.before.as_ref()?.updated_at, written.since)));
-            rewrites.push(Rewrite { resource: *resource, current: current.clone(), after, stood });
+            rewrites.push(Rewrite { resource: *resource, current: current.clone(), after, stood, is_booked: false });
         }
         Ok(rewrites)
     }

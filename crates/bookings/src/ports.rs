@@ -68,6 +68,9 @@ pub trait BookingPages: Send + Sync {
     /// How many bookings of an event nobody cancelled.
     async fn count_guests(&self, org: OrgId, event: EventId) -> Result<u64, StoreError>;
 
+    /// How many bookings an event has, including cancelled ones.
+    async fn count_bookings(&self, org: OrgId, event: EventId) -> Result<u64, StoreError>;
+
     /// The one-off events on a calendar that guests of a page share, that take place and that start in `within`, by start, in
     /// one snapshot.
     async fn shared_events(

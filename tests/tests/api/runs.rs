@@ -417,6 +417,41 @@ async fn a_model_takes_its_task_back(#[case] database: Database) {
     assert_eq!(core_tools::run(&api, "undo_run", json!({ "run": "my-task" })).await["undone"][0]["action"], "removed");
 }
 
+#[apply(on_both)]
+#[tokio::test]
+async fn a_booked_event_comes_back_only_for_its_guest(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let page = json!({ "calendar_id": calendar, "title": "x" });
+    let slug = api.post("/v1/booking-pages").json(page).await.expect(201)["slug"].as_str().unwrap().to_owned();
+    let guest = server.anonymous();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    let start = slots["slots"][40]["start"].clone();
+    let book = async |name: &str| {
+        let booking = json!({ "name": name, "email": "ada@example.com", "start": start });
+        let booked = guest.post(format!("/book/{slug}")).json(booking).await.expect(201);
+        let url = booked["cancel_url"].as_str().unwrap().to_owned();
+        url[url.find("/book/").unwrap()..].to_owned()
+    };
+    let cancel_first = book("Ada").await;
+    let first = api.get(events(&calendar)).await.expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+    of_run(api.delete(format!("/v1/events/{first}"))).await.expect(204);
+    assert_eq!(actions(&undo(&api).await.expect(200)), [(first.clone(), "restored".to_owned())]);
+
+    // Another guest books the slot.
+    of_run(api.delete(format!("/v1/events/{first}"))).await.expect(204);
+    let cancel_second = book("Bob").await;
+    assert_eq!(in_the_way(undo(&api).await), [(first.clone(), "time_taken".to_owned())]);
+    guest.post(&cancel_second).await.expect(200);
+    assert_eq!(actions(&undo(&api).await.expect(200)), [(first.clone(), "restored".to_owned())]);
+
+    // The guest cancels, although the event is gone.
+    of_run(api.delete(format!("/v1/events/{first}"))).await.expect(204);
+    let cancelled = guest.post(&cancel_first).await.expect(200);
+    assert_eq!(guest.post(&cancel_first).await.expect(200).json, cancelled.json);
+    assert_eq!(in_the_way(undo(&api).await), [(first, "changed".to_owned())]);
+}
+
 /// The header of a message is the default of the argument.
 #[apply(on_both)]
 #[tokio::test]

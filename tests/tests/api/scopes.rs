@@ -336,12 +336,12 @@ async fn an_undo_counts_toward_the_twenty_holds(#[case] database: Database) {
         let set = world.set(&format!("{hour:02}:00"), &format!("{hour:02}:30"), both.clone());
         own.post("/v1/hold-sets").json(set).await.expect(201).id()
     };
-    let first = hold(12).await;
-    for hour in 13..22 {
+    let first = hold(13).await;
+    for hour in 14..23 {
         hold(hour).await;
     }
     own.put(format!("/v1/hold-sets/{first}/release")).header("kalends-run", "plan").await.expect(200);
-    let last = hold(22).await;
+    let last = hold(23).await;
     let undo = async || own.post("/v1/runs/plan/undo").await;
     undo().await.refused(409, "conflict").code("too_many_placed_holds").mentions("20");
     own.put(format!("/v1/hold-sets/{last}/release")).await.expect(200);

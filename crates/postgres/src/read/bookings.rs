@@ -164,6 +164,15 @@ impl BookingPages for PostgresStore {
         guests.fetch_one(&self.connections).await.map(count).map_err(store_error)
     }
 
+    async fn count_bookings(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        let bookings = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "bookings!" FROM bookings WHERE org_id = $1 AND event_id = $2"#,
+            org.uuid(),
+            event.uuid(),
+        );
+        bookings.fetch_one(&self.connections).await.map(count).map_err(store_error)
+    }
+
     async fn shared_events(
         &self,
         org: OrgId,

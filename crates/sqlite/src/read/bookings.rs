@@ -199,6 +199,15 @@ impl BookingPages for SqliteStore {
         .map_err(store_error)
     }
 
+    async fn count_bookings(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        let (org_id, event_id) = (org.uuid(), event.uuid());
+        sqlx::query_scalar!("select count(*) from bookings where org_id = ?1 and event_id = ?2", org_id, event_id)
+            .fetch_one(self.readers())
+            .await
+            .map(count)
+            .map_err(store_error)
+    }
+
     async fn shared_events(
         &self,
         org: OrgId,

@@ -673,6 +673,8 @@ pub async fn guests_share_an_event(store: &StoreUnderTest) {
     let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), cancelled_at: Some(at), ..ada.clone() };
     assert_eq!(shared(hours(0, 3)).await, [(ada.event, 3, hours(1, 2), 1)]);
     assert_eq!(scene.store.count_guests(scene.org, ada.event).await.unwrap(), 1);
+    assert_eq!(scene.store.count_bookings(scene.org, ada.event).await.unwrap(), 2, "with the cancelled one");
+    assert_eq!(theirs.store.count_bookings(theirs.org, ada.event).await.unwrap(), 0);
     let left = scene.store.bookings_of_event(scene.org, ada.event).await.unwrap().unwrap().1;
     assert_eq!(left, std::slice::from_ref(&bob));
     assert_eq!(starts().await.len(), 2);

@@ -151,6 +151,12 @@ impl BookingPages for MemoryStore {
         Ok(self.state().guests_of(org, event).count() as u64)
     }
 
+    async fn count_bookings(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        let state = self.state();
+        let of_event = state.bookings.values().filter(|booking| booking.org == org && booking.event == event);
+        Ok(of_event.count() as u64)
+    }
+
     async fn shared_events(
         &self,
         org: OrgId,
