@@ -6,7 +6,7 @@ use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Entry, Kept, RunKey};
 
-/// How long the writes of runs are kept.
+/// How long the writes of a run are kept after the last of them.
 pub const WRITES_KEPT: SignedDuration = SignedDuration::days(7);
 
 /// Reads the journal of runs.
@@ -22,6 +22,7 @@ pub trait Runs: Send + Sync {
     /// series. Events that were purged are left out.
     async fn kept_events(&self, org: OrgId, ids: &[EventId]) -> Result<Vec<Kept>, StoreError>;
 
-    /// Forgets up to `limit` writes that were recorded at or before that time, in all organizations. Returns how many.
+    /// Forgets up to `limit` writes that were recorded at or before that time, in all organizations, except those of runs
+    /// that have a later one: an undo takes back all writes of its run. Returns how many.
     async fn purge_run_writes(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -74,7 +74,13 @@ impl Runs for PostgresStore {
 
     async fn purge_run_writes(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let found = sqlx::query!(
-            "SELECT org_id, id FROM run_writes WHERE written_at <= $1 ORDER BY written_at LIMIT $2",
+            "SELECT w.org_id, w.id FROM run_writes w
+             WHERE w.written_at <= $1 AND NOT EXISTS (
+                 SELECT 1 FROM run_writes later
+                 WHERE later.org_id = w.org_id AND later.owner = w.owner AND later.name = w.name
+                     AND later.written_at > $1
+             )
+             ORDER BY w.written_at LIMIT $2",
             before.as_micros(),
             i64::from(limit),
         );
@@ -91,7 +97,11 @@ impl Runs for PostgresStore {
                          SELECT w.id
                          FROM unnest($2::uuid[]) AS row (id)
                          JOIN run_writes w ON w.org_id = $1 AND w.id = row.id
-                         WHERE w.written_at <= $3
+                         WHERE w.written_at <= $3 AND NOT EXISTS (
+                             SELECT 1 FROM run_writes later
+                             WHERE later.org_id = $1 AND later.owner = w.owner AND later.name = w.name
+                                 AND later.written_at > $3
+                         )
                          ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
                      )",
                     org_id,

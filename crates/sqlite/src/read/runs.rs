@@ -80,7 +80,12 @@ impl Runs for SqliteStore {
         let mut writing = self.database.writer.take().await?;
         let purged = sqlx::query!(
             "delete from run_writes where rowid in (
-                select rowid from run_writes where written_at <= ?1 order by written_at limit ?2)",
+                select w.rowid from run_writes w
+                where w.written_at <= ?1 and not exists (
+                    select 1 from run_writes later
+                    where later.org_id = w.org_id and later.owner = w.owner and later.name = w.name
+                        and later.written_at > ?1)
+                order by w.written_at limit ?2)",
             before,
             limit
         )

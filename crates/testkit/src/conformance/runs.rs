@@ -153,7 +153,7 @@ pub async fn kept_events_are_found_whatever_became_of_them(store: &StoreUnderTes
     assert!(scene.store.kept_events(elsewhere, &[stays.id]).await.unwrap().is_empty());
 }
 
-/// Old writes are purged in slices, whatever their run.
+/// Old writes are purged in slices, except those of runs that have a later one.
 pub async fn old_writes_of_runs_are_purged(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let make = &scene.make;
@@ -163,7 +163,16 @@ pub async fn old_writes_of_runs_are_purged(store: &StoreUnderTest) {
     let purge = async |before, limit| scene.store.purge_run_writes(hour(before), limit).await.unwrap();
     let left = async || scene.store.count_run_writes(scene.org, &plan).await.unwrap();
     assert_eq!((purge(0, 9).await, left().await), (0, 4));
-    assert_eq!((purge(3, 2).await, left().await), (2, 2));
-    assert_eq!((purge(3, 2).await, left().await), (1, 1));
-    assert_eq!(scene.store.run_writes(scene.org, &plan).await.unwrap(), writes[3..]);
+    assert_eq!((purge(3, 9).await, left().await), (0, 4), "the last write is newer");
+    // The writes of other runs, owners and organizations keep none.
+    let (agent, theirs) = (scene.agent().await, scene.other_organization().await);
+    let old = [entry(make, None, (an_id(make), Version::FIRST), 2)];
+    for other in [run(None, "other"), run(Some(agent.id), "plan")] {
+        let old = [entry(make, None, (an_id(make), Version::FIRST), 2)];
+        scene.commit(recording(&scene, &other, &old)).await;
+    }
+    theirs.commit(recording(&theirs, &plan, &old)).await;
+    assert_eq!((purge(3, 2).await, purge(3, 2).await, left().await), (2, 1, 4));
+    assert_eq!((purge(4, 3).await, left().await), (3, 1));
+    assert_eq!((purge(4, 3).await, left().await), (1, 0));
 }

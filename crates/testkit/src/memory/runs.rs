@@ -1,5 +1,7 @@
 //! The journal of runs.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_kernel::{EventId, OrgId, StoreError};
@@ -62,8 +64,10 @@ impl Runs for MemoryStore {
 
     async fn purge_run_writes(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.write(|state| {
-            let old = state.run_writes.iter().filter(|(_, row)| row.entry.at <= before).map(|(key, _)| *key);
-            let old: Vec<_> = old.take(limit as usize).collect();
+            let later = state.run_writes.iter().filter(|(_, row)| row.entry.at > before);
+            let active: BTreeSet<(OrgId, RunKey)> = later.map(|((org, _), row)| (*org, row.run.clone())).collect();
+            let old = state.run_writes.iter().filter(|((org, _), row)| !active.contains(&(*org, row.run.clone())));
+            let old: Vec<_> = old.map(|(key, _)| *key).take(limit as usize).collect();
             Ok(old.iter().filter(|key| state.run_writes.remove(*key).is_some()).count() as u64)
         })
     }
