@@ -277,6 +277,16 @@ impl Attendees {
         })
     }
 
+    /// These attendees with the links of those who are also among `current`, so that these links stay valid.
+    #[must_use]
+    pub fn with_links_of(&self, current: &Self) -> Self {
+        self.each(|attendee| {
+            if let Some(known) = current.get(&attendee.email) {
+                attendee.secret = known.secret.or(attendee.secret);
+            }
+        })
+    }
+
     /// The attendees of an override, after those of its series, which were `before`, became `after`. The series' list is
     /// also the override's, unless that has its own. A reply for the series was also one for the override, so it goes
     /// with that of the series. Somebody who leaves the series keeps the link to it, because the override still needs

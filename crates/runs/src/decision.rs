@@ -1,7 +1,7 @@
 //! The decision what takes the writes of a run back.
 
 use kalends_calendars::{Event, EventStatus};
-use kalends_kernel::{AgentId, CalendarId, Version};
+use kalends_kernel::{AgentId, CalendarId};
 use kalends_proposals::{Proposal, State};
 use kalends_time::Timestamp;
 
@@ -84,7 +84,7 @@ pub fn undo_event(
     if ![before.calendar, current.calendar].into_iter().all(is_visible) {
         return Step::Blocked(Reason::CalendarGone);
     }
-    let restored = restored(before, current.version.next(), now);
+    let restored = restored(before, current, now);
     let as_current = Event { version: current.version, updated_at: current.updated_at, ..restored.clone() };
     if as_current == *current { Step::Nothing } else { Step::Restore(Box::new(restored)) }
 }
@@ -95,10 +95,12 @@ fn hold_is_over(event: &Event, now: Timestamp) -> bool {
     event.deleted_at.is_none() && event.status == EventStatus::Cancelled && has_expired
 }
 
-/// The event as it would be now without the run, with this version.
-fn restored(before: &Event, version: Version, now: Timestamp) -> Event {
+/// The event as it would be now without the run, with the version after that of `current`. The links that the run mailed
+/// to attendees stay valid.
+fn restored(before: &Event, current: &Event, now: Timestamp) -> Event {
     let state = before.expired(now).unwrap_or_else(|| before.clone());
-    Event { version, updated_at: now, ..state }
+    let attendees = state.attendees.with_links_of(&current.attendees);
+    Event { version: current.version.next(), updated_at: now, attendees, ..state }
 }
 
 /// What takes the creation of a proposal back. `current` is the proposal as stored.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_calendars::{Event, EventStatus, Hold, HoldScope};
+use kalends_calendars::{Attendee, AttendeeRole, Attendees, Event, EventStatus, Hold, HoldScope, ReplySecret};
 use kalends_kernel::EventId;
 use kalends_time::SignedDuration;
 use proptest::prelude::*;
@@ -198,6 +198,24 @@ fn a_confirmed_hold_comes_back_as_it_would_be_now() {
         };
         assert_eq!((restored.status, restored.hold), (status, hold.hold));
     }
+}
+
+#[test]
+fn the_links_that_a_run_mailed_stay_valid() {
+    let asked = |names: &[(&str, Option<u8>)]| {
+        let attendee = |(name, link): &(&str, Option<u8>)| {
+            let email = format!("{name}@example.com");
+            let attendee = Attendee::parse("attendees[0]", &email, None, AttendeeRole::Required, None).unwrap();
+            Attendee { secret: link.map(|byte| ReplySecret([byte; 16])), ..attendee }
+        };
+        Attendees::from_stored(names.iter().map(attendee).collect())
+    };
+    let attendees = asked(&[("ada", None), ("bob", Some(1)), ("cy", Some(2))]);
+    let before = Event { attendees, ..event(event_id(1), "before") };
+    let attendees = asked(&[("ada", Some(3)), ("bob", Some(1)), ("dan", Some(4))]);
+    let after = Event { title: "after".to_owned(), attendees, version: before.version.next(), ..before.clone() };
+    let Step::Restore(restored) = step_of(&[entry(1, Some(&before), &after)], &after) else { panic!("it was there") };
+    assert_eq!(restored.attendees, asked(&[("ada", Some(3)), ("bob", Some(1)), ("cy", Some(2))]));
 }
 
 #[test]
