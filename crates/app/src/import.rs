@@ -15,7 +15,7 @@ use kalends_feeds::{
     Change, Origin,
     limits::REPORTED_MAX,
     read::{Context, What},
-    sync::{Chunk, Counts, Diff, Ending, Former, ItemKey, KnownItem, KnownItems, Planned},
+    sync::{CHUNK_MAX, Chunk, Counts, Diff, Ending, Former, ItemKey, KnownItem, KnownItems, Planned},
 };
 use kalends_kernel::{EventId, FieldError, Version};
 use kalends_notifications::EventType;
@@ -89,8 +89,8 @@ impl App {
     /// and is recognized when the file is imported again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if it is not an iCalendar file; [`Refusal::LimitReached`];
-    /// [`Refusal::PlanRequired`] for a long-running series.
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if it is not an iCalendar file, and for a dry run of a file with more
+    /// changes than fit in a change-set; [`Refusal::LimitReached`]; [`Refusal::PlanRequired`] for a long-running series.
     pub async fn import_calendar(
         &self,
         actor: &Actor,
@@ -99,6 +99,13 @@ impl App {
     ) -> Result<Answered<wire::ImportReport>, Refusal> {
         let calendar = self.calendar(actor, id).await?;
         let Compared { diff, mut report, withheld: _ } = self.compared_file(actor, &calendar, file).await?;
+        if actor.request.dry_run && diff.chunks.len() > 1 {
+            // Each part depends on what those before it wrote.
+            let message = format!(
+                "is for files that change at most {CHUNK_MAX} events, including occurrences; split the file, or leave it out"
+            );
+            return Err(FieldError::new("dry_run", message).into());
+        }
         let fresh = fresh_in(&diff);
         let mut refused = Refused::default();
         for chunk in &diff.chunks {

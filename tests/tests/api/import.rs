@@ -272,6 +272,13 @@ async fn large_imports_respect_the_limits(#[case] database: Database) {
         .collect();
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
     let many = file(&events);
+    // A dry run decides on one part only, so a file with several is refused.
+    let dry = async |text: String| {
+        let path = format!("/v1/calendars/{calendar}/import?dry_run=true");
+        api.post(path).header("content-type", "text/calendar").body(text).await
+    };
+    dry(many.clone()).await.refused(400, "validation_error").param("dry_run").mentions("500");
+    assert_eq!(counts(&dry(file(&events[..500])).await.expect(200)), [500, 0, 0, 0]);
     assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [1_201, 0, 0, 0]);
     assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [0, 0, 1_201, 0]);
 
