@@ -195,6 +195,7 @@ async fn write(
     accounts::apply(connection, batch).await?;
     usage::check_existing(connection, batch).await?;
     placed::check(connection, batch).await?;
+    runs::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
     change_feed::append(connection, batch, with_feed, cipher).await?;

@@ -7,7 +7,8 @@ use crate::{Entry, RunKey};
 /// One write to the journal of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A run wrote a resource.
+    /// A run wrote a resource. Stale if the run has more than [`WRITES_MAX`](crate::WRITES_MAX) writes after the
+    /// change-set.
     Record {
         /// The run.
         run: RunKey,

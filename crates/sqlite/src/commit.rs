@@ -200,6 +200,7 @@ async fn apply_group(
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;
         apply::placed::check(connection, entry).await?;
+        apply::runs::check(connection, entry).await?;
     }
     apply::accounts::charge(connection, &group).await?;
     for entry in &group {

@@ -301,6 +301,7 @@ macro_rules! conformance_cases {
             runs {
                 writes_of_runs_round_trip,
                 an_undo_marks_the_writes_that_it_read,
+                a_run_has_a_bounded_number_of_writes,
                 a_write_is_recorded_only_with_its_change,
                 kept_events_are_found_whatever_became_of_them,
                 old_writes_of_runs_are_purged,

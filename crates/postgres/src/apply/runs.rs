@@ -1,9 +1,13 @@
 //! The journal of runs.
 
+use std::collections::BTreeSet;
+
+use kalends_kernel::OrgId;
 use kalends_rows::{SealedChangeSet, resource_uuid, run_owner};
-use kalends_runs::{Change, Entry, RunKey};
+use kalends_runs::{Change, Entry, RunKey, WRITES_MAX};
 use sqlx::{PgConnection, types::Uuid};
 
+use super::usage;
 use crate::error::{ApplyError, all_written};
 
 /// Stores the new writes with one statement, then marks the writes of each undone run.
@@ -23,6 +27,33 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             .execute(&mut *connection)
             .await?;
             all_written(undone.rows_affected(), usize::try_from(*count).unwrap_or(usize::MAX))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses as stale if a run has more writes than it may have. The organization's row is locked first, so that the count
+/// includes what other transactions have committed.
+pub(crate) async fn check(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    let recorded = batch.iter().map(SealedChangeSet::changes).flat_map(|changes| {
+        changes.runs.iter().filter_map(move |change| match change {
+            Change::Record { run, .. } => Some((changes.org, run)),
+            Change::Undo { .. } => None,
+        })
+    });
+    let runs: BTreeSet<(OrgId, &RunKey)> = recorded.collect();
+    for (org, run) in runs {
+        usage::lock_organization(&mut *connection, org).await?;
+        let counted = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM run_writes WHERE org_id = $1 AND owner = $2 AND name = $3"#,
+            org.uuid(),
+            run_owner(run),
+            run.name.as_str(),
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        if u64::try_from(counted).unwrap_or_default() > WRITES_MAX as u64 {
+            return Err(ApplyError::STALE);
         }
     }
     Ok(())

@@ -1,8 +1,11 @@
 //! The journal of runs.
 
+use std::collections::BTreeSet;
+
+use kalends_app::ports::CommitError;
 use kalends_kernel::OrgId;
 use kalends_rows::{SealedChangeSet, resource_uuid, run_owner};
-use kalends_runs::{Change, RunKey};
+use kalends_runs::{Change, RunKey, WRITES_MAX};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -48,6 +51,31 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
     for (change, _) in sealed.runs() {
         if let Change::Undo { run, count, at } = change {
             undo(connection, org, run, (*count, *at)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses as stale if a run has more writes than it may have.
+pub(crate) async fn check(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    let changes = sealed.changes();
+    let recorded = changes.runs.iter().filter_map(|change| match change {
+        Change::Record { run, .. } => Some(run),
+        Change::Undo { .. } => None,
+    });
+    let runs: BTreeSet<&RunKey> = recorded.collect();
+    for run in runs {
+        let (org_id, owner, name) = (changes.org.uuid(), run_owner(run), run.name.as_str());
+        let counted = sqlx::query_scalar!(
+            "select count(*) from run_writes where org_id = ?1 and owner = ?2 and name = ?3",
+            org_id,
+            owner,
+            name
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        if u64::try_from(counted).unwrap_or_default() > WRITES_MAX as u64 {
+            return Err(CommitError::Stale.into());
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{Attendees, Change, Event, Reminders};
 use kalends_kernel::{AgentId, EventId, OrgId, ProposalId, RunWriteId, Version};
-use kalends_runs::{Change as Journaled, Entry, Kept, Resource, RunKey, RunName};
+use kalends_runs::{Change as Journaled, Entry, Kept, Resource, RunKey, RunName, WRITES_MAX};
 use kalends_time::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -116,6 +116,23 @@ pub async fn an_undo_marks_the_writes_that_it_read(store: &StoreUnderTest) {
     // A later write of the same name is a new one.
     scene.commit(recording(&scene, &plan, &[write(3)])).await;
     assert_eq!((undone(&plan).await, undone(&other).await), (vec![true, true, false], vec![false]));
+}
+
+/// A run has no more writes than it may have, although several requests write at the same time.
+pub async fn a_run_has_a_bounded_number_of_writes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let make = &scene.make;
+    let write = || entry(make, None, (an_id(make), Version::FIRST), 1);
+    let (plan, other) = (run(None, "plan"), run(None, "other"));
+    let most: Vec<Entry> = (0..WRITES_MAX).map(|_| write()).collect();
+    let more = [most.as_slice(), &[write()]].concat();
+    assert_refused!(scene.try_commit(recording(&scene, &plan, &more)).await, CommitError::Stale);
+    let (half, rest) = most.split_at(WRITES_MAX / 2);
+    scene.commit(recording(&scene, &plan, half)).await;
+    scene.commit(recording(&scene, &plan, rest)).await;
+    assert_refused!(scene.try_commit(recording(&scene, &plan, &[write()])).await, CommitError::Stale);
+    scene.commit(recording(&scene, &other, &[write()])).await;
+    assert_eq!(scene.store.count_run_writes(scene.org, &plan).await.unwrap(), WRITES_MAX as u64);
 }
 
 /// A change-set whose other writes are refused records nothing, and neither does a dry run.

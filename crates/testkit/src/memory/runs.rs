@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_kernel::{EventId, OrgId, StoreError};
-use kalends_runs::{Change, Entry, Kept, RunKey, ports::Runs};
+use kalends_runs::{Change, Entry, Kept, RunKey, WRITES_MAX, ports::Runs};
 use kalends_time::Timestamp;
 
 use super::{
@@ -19,7 +19,9 @@ impl State {
         match change {
             Change::Record { run, entry } => {
                 let row = RunWriteRow { run: run.clone(), entry: Entry::clone(entry) };
-                create(self.run_writes.entry((org, entry.id)), &row)
+                create(self.run_writes.entry((org, entry.id)), &row)?;
+                let of_run = self.run_writes.iter().filter(|((by, _), row)| *by == org && row.run == *run);
+                if of_run.count() > WRITES_MAX { Err(CommitError::Stale) } else { Ok(()) }
             }
             Change::Undo { run, count, at } => {
                 let mut undone = 0;
