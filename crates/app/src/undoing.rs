@@ -68,7 +68,10 @@ impl App {
                 rewrites.iter_mut().for_each(|rewrite| rewrite.link(self));
             }
             changes.calendars.extend(rewrites.iter().map(Rewrite::change));
-            for rewrite in rewrites.iter_mut().filter(|rewrite| rewrite.comes_back()) {
+            for rewrite in &mut rewrites {
+                if !rewrite.comes_back() {
+                    continue;
+                }
                 let Event { org, id, .. } = rewrite.current;
                 rewrite.is_booked = self.parts.store.count_guests(org, id).await? > 0;
                 if !rewrite.is_booked && self.parts.store.count_bookings(org, id).await? > 0 {
