@@ -269,7 +269,7 @@ async fn other_events_of_the_run_count_as_they_are_after_the_undo(#[case] databa
     let (start, end) = (offered["start_time"].as_str().unwrap(), offered["end_time"].as_str().unwrap());
     let replaced = event(&api, &room, start, end).await;
     api.delete(format!("/v1/events/{replaced}")).header("kalends-run", "offer").await.expect(204);
-    let body = team.body(&[offered.clone()], &json!({ "hold_slots": true, "calendar_id": room }));
+    let body = team.body(std::slice::from_ref(&offered), &json!({ "hold_slots": true, "calendar_id": room }));
     let proposal =
         api.post("/v1/scheduling/proposals").header("kalends-run", "offer").json(body).await.expect(201).id();
     let expected = [(replaced, "restored".to_owned()), (proposal, "cancelled".to_owned())];
