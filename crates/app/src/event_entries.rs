@@ -56,10 +56,8 @@ fn shown_by(messages: &[Message]) -> BTreeSet<String> {
     }
     let shows = |message: &&Message| {
         // These show an event as it was when its time came.
-        let is_timer = matches!(
-            message.event_type,
-            EventType::EventReminder | EventType::EventStarted | EventType::EventEnded
-        );
+        let is_timer =
+            matches!(message.event_type, EventType::EventReminder | EventType::EventStarted | EventType::EventEnded);
         !is_timer && matches!(message.event_type.payload(), Payload::Event | Payload::EventWithReason)
     };
     let named = |message: &Message| serde_json::from_str::<Named>(&message.payload).ok();

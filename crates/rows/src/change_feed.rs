@@ -36,11 +36,7 @@ impl<'a> EntriesToPlace<'a> {
 
     /// The entries with their positions and their sealed bodies. `ends` has the position of the last entry of each
     /// organization that has a feed; the entries of the others are left out.
-    pub fn placed(
-        &self,
-        ends: &BTreeMap<OrgId, i64>,
-        cipher: &dyn FieldCipher,
-    ) -> Vec<(i64, &EntryWrite<'a>, String)> {
+    pub fn placed(&self, ends: &BTreeMap<OrgId, i64>, cipher: &dyn FieldCipher) -> Vec<(i64, &EntryWrite<'a>, String)> {
         let of_feeds = self.0.iter().filter_map(|(org, entries)| Some((entries, ends.get(org)?)));
         let placed = of_feeds.flat_map(|(entries, end)| (end - count(entries) + 1..).zip(entries));
         let sealed = placed.map(|(position, entry)| {

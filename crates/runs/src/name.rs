@@ -46,7 +46,8 @@ impl fmt::Display for RunName {
 
 /// The error of a name that is not one.
 fn bad_name() -> FieldError {
-    let message = format!("must be 1-{NAME_MAX} visible ASCII characters without spaces, not . or .., such as plan-week-10");
+    let message =
+        format!("must be 1-{NAME_MAX} visible ASCII characters without spaces, not . or .., such as plan-week-10");
     FieldError::new(HEADER, message)
 }
 

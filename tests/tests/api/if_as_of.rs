@@ -226,9 +226,8 @@ async fn a_hold_is_confirmed_only_if_nothing_relevant_changed(#[case] database: 
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let of_agent = format!("/v1/agents/{agent}/availability");
-    let confirm = |id: &str, seen: &Value| {
-        api.put(format!("/v1/events/{id}/confirm")).json(json!({ "if_as_of": seen }))
-    };
+    let confirm =
+        |id: &str, seen: &Value| api.put(format!("/v1/events/{id}/confirm")).json(json!({ "if_as_of": seen }));
     // The hold itself is newer than the answer, and is not in its own way.
     let seen = as_of(&api, &of_agent).await;
     let id = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.expect(201).id();
@@ -264,9 +263,8 @@ async fn a_hold_set_is_confirmed_only_if_nothing_relevant_changed(#[case] databa
             "calendar_ids": [calendar, second], "hold_expires_at": expires });
         api.post("/v1/hold-sets").json(set).await.expect(201)
     };
-    let confirm = |id: &str, seen: &Value| {
-        api.put(format!("/v1/hold-sets/{id}/confirm")).json(json!({ "if_as_of": seen }))
-    };
+    let confirm =
+        |id: &str, seen: &Value| api.put(format!("/v1/hold-sets/{id}/confirm")).json(json!({ "if_as_of": seen }));
     let seen = as_of(&api, &of_agent).await;
     let set = place("10:00", "11:00").await.id();
     let confirmed = confirm(&set, &seen).await.expect(200);
