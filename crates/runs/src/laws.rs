@@ -146,8 +146,7 @@ proptest! {
 }
 
 proptest! {
-    /// The end of a hold by itself is no foreign write: the undo gives the hold that would be there without the run, which
-    /// has ended too if it would have. Any other write after that of the run blocks the undo.
+    /// A hold that ended by itself comes back as it would be without the run, and any other write blocks the undo.
     #[test]
     fn a_hold_that_has_ended_by_itself_comes_back(lasts in -5..5_i64, ended in 0..5_i64, later in 1..3_i64) {
         let before = held(SignedDuration::minutes(lasts));

@@ -14,7 +14,7 @@ mod parse;
 #[cfg(feature = "parse")]
 pub use parse::NewHoldSet;
 #[cfg(feature = "parse")]
-pub(crate) use parse::{hold, hold_expiry, if_as_of};
+pub(crate) use parse::{hold, hold_expiry, state_seen};
 
 /// The fields of a new hold set. Either all of its holds are placed or none.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]

@@ -737,7 +737,7 @@ fn opened(operation: &Operation, who: Who, whose: Whose) -> Option<ExpectedAnswe
         _ => return None,
     };
     let is_list = operation.id == "listAgents";
-    scopes_of(who).contains(&scope).then(|| match whose {
+    scopes_of(who).contains(&scope).then_some(match whose {
         Whose::Foreign | Whose::Missing if !is_list => ExpectedAnswer::Refused(404, "not_found"),
         _ => ExpectedAnswer::Yes,
     })

@@ -179,10 +179,10 @@ async fn what_somebody_else_has_changed_blocks_the_whole_undo(#[case] database: 
     let own = format!("/v1/events/{changed}");
     api.patch(&own).json(json!({ "title": "Mine" })).await.expect(200);
     let changed = (changed, "changed".to_owned());
-    assert_eq!(in_the_way(undo(&api).await), [changed.clone()]);
+    assert_eq!(in_the_way(undo(&api).await), std::slice::from_ref(&changed));
     // It stays changed when the run writes it again.
     of_run(api.patch(&own)).json(json!({ "title": "New" })).await.expect(200);
-    assert_eq!(in_the_way(api.post("/v1/runs/plan/undo?dry_run=true").await), [changed.clone()]);
+    assert_eq!(in_the_way(api.post("/v1/runs/plan/undo?dry_run=true").await), std::slice::from_ref(&changed));
     // A change of another occurrence changes the series.
     api.patch(occurrence(&series, 9)).json(json!({ "title": "Moved" })).await.expect(200);
     assert_eq!(in_the_way(undo(&api).await), [changed, (series.clone(), "changed".to_owned())]);

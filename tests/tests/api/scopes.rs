@@ -69,7 +69,8 @@ impl World {
         let mut body = json!({
             "title": "Kick-off", "start_time": time(from), "end_time": time(to), "hold_expires_at": self.expires,
         });
-        body.as_object_mut().unwrap().extend(whose.as_object().unwrap().clone());
+        let Value::Object(whose) = whose else { panic!("{whose}") };
+        body.as_object_mut().unwrap().extend(whose);
         body
     }
 

@@ -16,7 +16,7 @@ use crate::{
     Attendee, Local,
     attendees::attendees as attendees_in,
     fields::{instant, metadata, zone},
-    holds::{hold, hold_expiry, if_as_of},
+    holds::{hold, hold_expiry, state_seen},
     patch::{nothing_to_change, set, set_or_clear},
 };
 
@@ -114,7 +114,7 @@ impl CreateEvent {
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
         let hold = errors.take_all(hold(self.status, self.hold_expires_at.as_deref(), self.hold_priority, self.scope));
-        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
+        let if_as_of = errors.take(state_seen(self.if_as_of.as_deref()));
         let metadata = errors.take(metadata(self.metadata));
         let reminders = errors.take(self.reminders.map(|minutes| Reminders::parse("reminders", &minutes)).transpose());
         let (rule, exdates, zone) = (self.recurrence_rule, self.recurrence_exdates, self.recurrence_timezone);
@@ -282,7 +282,7 @@ impl UpdateEvent {
         let exdates = errors.take(given_exdates.map(|given| exdates(&given)).transpose());
         let zone = errors.take(set_or_clear(self.recurrence_timezone, |text| recurrence_zone(&text)));
         let hold_expires_at = errors.take(set("hold_expires_at", self.hold_expires_at, |text| hold_expiry(&text)));
-        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
+        let if_as_of = errors.take(state_seen(self.if_as_of.as_deref()));
         let (Some(rule), Some(exdates), Some(zone), Some(hold_expires_at), Some(if_as_of)) =
             (new_rule, exdates, zone, hold_expires_at, if_as_of)
         else {

@@ -82,7 +82,7 @@ pub struct NewHoldSet {
 }
 
 /// The state on which the caller decided.
-pub(crate) fn if_as_of(text: Option<&str>) -> Result<Option<AsOf>, FieldError> {
+pub(crate) fn state_seen(text: Option<&str>) -> Result<Option<AsOf>, FieldError> {
     text.map(|text| AsOf::parse("if_as_of", text)).transpose()
 }
 
@@ -92,7 +92,7 @@ impl ConfirmHold {
     /// # Errors
     /// If it is not an unchanged `as_of`.
     pub fn parse(self) -> Result<Option<AsOf>, FieldErrors> {
-        Ok(if_as_of(self.if_as_of.as_deref())?)
+        Ok(state_seen(self.if_as_of.as_deref())?)
     }
 }
 
@@ -115,7 +115,7 @@ impl CreateHoldSet {
         let whose = errors.take(whose(self.calendar_ids, self.agent_ids));
         let hold =
             errors.take_all(hold(Some(EventStatus::Hold), Some(&self.hold_expires_at), self.hold_priority, None));
-        let if_as_of = errors.take(if_as_of(self.if_as_of.as_deref()));
+        let if_as_of = errors.take(state_seen(self.if_as_of.as_deref()));
         match (title, span, whose, hold.flatten(), if_as_of) {
             (Some(title), Some(span), Some((calendars, agents)), Some(hold), Some(if_as_of)) => {
                 Ok(NewHoldSet { title, span, calendars, agents, hold, if_as_of })

@@ -162,12 +162,12 @@ async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value) -> Outcome
         let asked = with("id", calendar.as_str().into());
         answers.push(session.call(&operations::CALENDAR_AVAILABILITY, asked).await?.body);
     }
-    Ok(in_all(answers))
+    Ok(in_all(&answers))
 }
 
 /// The slots that are in all of these answers, with the warnings of all of them. Their slots are on one grid, because they
 /// begin at the same time.
-fn in_all(answers: Vec<Value>) -> Value {
+fn in_all(answers: &[Value]) -> Value {
     let list = |answer: &Value, name: &str| answer[name].as_array().cloned().unwrap_or_default();
     let warnings: Vec<Value> = answers.iter().flat_map(|answer| list(answer, "warnings")).collect();
     let mut answers = answers.iter();
@@ -357,10 +357,10 @@ mod tests {
         let [early, late, later] = ["2026-03-05T07:00:00Z", "2026-03-05T07:15:00Z", "2026-03-05T07:30:00Z"];
         let mut room = slots(&[late, later]);
         room["warnings"] = json!([{ "code": "stale" }]);
-        let both = in_all(vec![slots(&[early, late, later]), room.clone(), slots(&[early, later])]);
+        let both = in_all(&[slots(&[early, late, later]), room.clone(), slots(&[early, later])]);
         assert_eq!(both["slots"], slots(&[later])["slots"]);
         assert_eq!(both["warnings"], room["warnings"]);
-        assert_eq!(in_all(vec![slots(&[early]), slots(&[])])["slots"], json!([]));
+        assert_eq!(in_all(&[slots(&[early]), slots(&[])])["slots"], json!([]));
     }
 
     // 2026-03-05 is a Thursday, and Berlin is an hour ahead of UTC.
