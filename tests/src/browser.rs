@@ -244,6 +244,12 @@ impl Browser {
         self.client.current_url().await.expect("an address").into()
     }
 
+    /// Waits until the address that is shown contains this text.
+    pub async fn wait_for_address(&self, part: &str) {
+        let script = format!("return location.href.includes({})", json!(part));
+        self.until_true(&format!("an address with {part}"), &script).await;
+    }
+
     /// Waits for an element that matches this CSS selector.
     pub async fn find(&self, css: &str) -> Element {
         self.wait_for(Locator::Css(css)).await

@@ -150,7 +150,8 @@ pub struct ExportedKey {
     pub agent_id: Option<AgentId>,
     /// The label.
     pub label: Option<String>,
-    /// What an agent's key reaches beyond its agent. Empty for a key of the organization.
+    /// What an agent's key reaches beyond its agent. Absent if it is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]

@@ -40,9 +40,8 @@ pub struct ScopedKey {
     /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
-    /// What the key reaches beyond its agent.
-    #[serde(default)]
-    #[schema(required = true)]
+    /// What the key reaches beyond its agent. Absent if it is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
@@ -75,9 +74,8 @@ pub struct NewScopedKey {
     /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
-    /// What the key reaches beyond its agent.
-    #[serde(default)]
-    #[schema(required = true)]
+    /// What the key reaches beyond its agent. Absent if it is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]

@@ -55,6 +55,8 @@ pub(crate) async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) 
         browser.click("#later").await;
     }
     browser.click(&link).await;
+    // The next month may list that day by itself. The script names the day in the address when it shows what was clicked.
+    browser.wait_for_address(&format!("day={}", date_of(slot, ahead_minutes))).await;
     browser.find(&chosen(slot, ahead_minutes)).await;
 }
 

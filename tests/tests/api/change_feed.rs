@@ -127,7 +127,7 @@ async fn a_changed_occurrence_also_shows_its_series(#[case] database: Database) 
     assert_eq!(seen(&entries), [updated(&occurrence), updated(&series)]);
     let titles = entries.iter().map(|entry| entry["body"]["title"].as_str().unwrap());
     assert_eq!(titles.collect::<Vec<_>>(), ["Retro", "Standup"]);
-    assert_eq!((&entries[1]["version"], &entries[1]["body"]["recurrence_rule"]), (&json!(2), &json!(rule)));
+    assert_eq!((&entries[1]["version"], &entries[1]["body"]["recurrenceRule"]), (&json!(2), &json!(rule)));
 }
 
 #[apply(on_both)]

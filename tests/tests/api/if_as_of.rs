@@ -163,8 +163,9 @@ async fn an_event_is_refused_if_a_relevant_change_happened_since(#[case] databas
     let daily = api.post(&events).json(daily).await.expect(201).id();
     let occurrence = format!("/v1/events/{daily}_20300506T150000Z");
     api.patch(&occurrence).json(to("15:15", "15:45", &seen)).await.expect(200);
-    let refused = api.patch(&occurrence).json(to("13:00", "13:30", &seen)).await.refused(409, "conflict").code("stale");
-    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T12:30:00Z");
+    event(&api, &calendar, &at("17:00"), &at("18:00")).await;
+    let refused = api.patch(&occurrence).json(to("17:30", "18:30", &seen)).await.refused(409, "conflict").code("stale");
+    assert_eq!(refused["error"]["conflicts"][0]["start"], "2030-05-06T17:00:00Z");
     let all = api.patch(format!("{occurrence}?scope=all")).json(to("16:00", "16:30", &seen)).await;
     all.refused(400, "validation_error").param("if_as_of");
     let series = api.patch(format!("/v1/events/{daily}")).json(json!({ "title": "x", "if_as_of": seen })).await;

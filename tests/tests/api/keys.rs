@@ -29,7 +29,7 @@ async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Databa
     let (own, calendar) = agent_with_calendar(&api).await;
     let (other, theirs) = agent_with_calendar(&api).await;
     let made = key_of(&api, &own).await;
-    has_exactly(&made, &["id", "key", "key_prefix", "agent_id", "label", "scopes", "created_at"]);
+    has_exactly(&made, &["id", "key", "key_prefix", "agent_id", "label", "created_at"]);
     is_id(&made["id"], "key_");
     is_time(&made["created_at"]);
     assert_eq!((&made["agent_id"], &made["label"]), (&json!(own), &json!("laptop")));
@@ -43,9 +43,8 @@ async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Databa
     has_exactly(&listed.json, &["keys"]);
     let keys = listed["keys"].as_array().unwrap().clone();
     assert_eq!(keys.len(), 2);
-    let shown = ["id", "key_prefix", "agent_id", "label", "scopes", "created_at", "created_by", "last_used_on"];
+    let shown = ["id", "key_prefix", "agent_id", "label", "created_at", "created_by", "last_used_on"];
     has_exactly(&keys[0], &shown);
-    assert_eq!((&made["scopes"], &keys[0]["scopes"]), (&json!([]), &json!([])));
     assert_eq!((&keys[0]["id"], &keys[1]["id"]), (&made["id"], &unnamed["id"]), "the oldest first");
     assert_eq!((&keys[0]["created_by"], &keys[0]["last_used_on"]), (&json!(org.key[..20]), &Value::Null));
     assert!(!listed.text().contains(&key[20..]), "the key is not shown again");

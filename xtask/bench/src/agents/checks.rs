@@ -9,6 +9,8 @@ use crate::json;
 
 /// The status of an event that is not a hold.
 pub(crate) const CONFIRMED: &str = "confirmed";
+/// The status of the event of a participant who has not accepted its time.
+pub(crate) const TENTATIVE: &str = "tentative";
 
 impl Scene {
     /// The events of a title on somebody's calendar, on a day of the week.

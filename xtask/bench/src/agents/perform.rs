@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::checks::CONFIRMED;
+use super::checks::{CONFIRMED, TENTATIVE};
 use super::rest::time;
 use super::scene::{
     A_WEEK, DENTIST, FRIDAY, HOME, LUNCH, MEETING_MINUTES, MONDAY, PEOPLE, REVIEW, ROOMS, STANDUP, Scene, THURSDAY,
@@ -163,7 +163,9 @@ async fn propose(scene: &mut Scene) -> Result<()> {
     ensure!(found["status"] == "confirmed" && resolved, "the proposal is not confirmed for {start}: {found}");
     let has_counter = json::list(&found, "responses")?.iter().any(|response| response["response"] == "counter");
     ensure!(has_counter, "the counter is missing: {found}");
-    scene.requires(&["Ada", "Bo", "Cleo"], (OFFSITE, CONFIRMED), FRIDAY, (start, 60)).await
+    scene.requires(&["Ada", "Bo"], (OFFSITE, CONFIRMED), FRIDAY, (start, 60)).await?;
+    // Cleo did not accept this time.
+    scene.requires(&["Cleo"], (OFFSITE, TENTATIVE), FRIDAY, (start, 60)).await
 }
 
 /// "What is on today?"

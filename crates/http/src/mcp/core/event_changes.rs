@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_app::operations;
+use kalends_kernel::FieldError;
 use kalends_time::Zone;
 use serde_json::{Value, json};
 
@@ -23,6 +24,10 @@ const PLACING: [&str; 5] = ["start", "end", "duration_minutes", "recurrence_rule
 const STALE: &str = "stale";
 /// How often a change is tried if the event changes between the reading and the writing.
 const TRIES: usize = 3;
+
+/// The error for a series that moves, if nothing in it shows by how much.
+const NO_PLAIN_OCCURRENCE: &str = "is a series of which no unchanged occurrence was found, and moving it by its own id would \
+    lose its exceptions; send the event_id of an unchanged occurrence (list_events), with scope all";
 
 /// `update_event`
 pub(super) struct UpdateEvent;
@@ -115,6 +120,10 @@ async fn change(session: &Session<'_>, arguments: &Arguments) -> Outcome {
         _ => None,
     };
     let moved = occurrence.is_some();
+    if moves && !moved {
+        // By its own id, the series would lose what was cancelled or changed in it.
+        return Err(FieldError::new("event_id", NO_PLAIN_OCCURRENCE).into());
+    }
     let (id, scope, times) = match &occurrence {
         Some(Moved { id, times }) => (id, Some("all"), times),
         None => (&target.id, target.scope_to_send(), &times),
@@ -166,7 +175,7 @@ impl CoreTool for CancelEvent {
         About {
             name: "cancel_event",
             title: "Cancel an event",
-            description: "Removes an event, an occurrence or a series for good. For one date of a series, send the event_id of \
+            description: "Removes an event, an occurrence or a series. For one date of a series, send the event_id of \
                 that occurrence from list_events; scope says whether the later ones or all go too. Nobody gets email unless \
                 send_invitations is true. Holds: use release_hold. Example: {\"event_id\": \"evt_..._20260305T090000Z\"}",
             effect: Effect::Changes,

@@ -46,8 +46,8 @@ impl CoreTool for HoldTime {
             name: "hold_time",
             title: "Hold a time",
             description: "Keeps a free time on the calendar of each participant while somebody decides: on all of them or on \
-                none. It ends by itself. If events or holds there block the time, the error lists them, and the nearest \
-                free times. Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
+                none. It ends by itself. If events or holds block it, the error lists them, and the nearest free times; \
+                working hours do not count. Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
                 [\"Ada\", \"Bob\"], \"start\": \"2026-03-05T14:00\", \"duration_minutes\": 30, \"timezone\": \
                 \"Europe/Berlin\"}",
             effect: Effect::Adds,
@@ -254,8 +254,7 @@ impl CoreTool for ConfirmHold {
             title: "Confirm a hold",
             description: "Makes a hold an event, or all holds of a set events, all or none. Returns them, also if the \
                 call is repeated. An expired hold \
-                cannot be confirmed: call hold_time again. To take events back, call undo_run with the run of this call, or \
-                cancel_event. \
+                cannot be confirmed: call hold_time again. To take events back, call undo_run: send one run here and to hold_time. \
                 Example: {\"hold_id\": \"hst_...\"}",
             effect: Effect::Adds,
             operations: &[&operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET],

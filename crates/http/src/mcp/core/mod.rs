@@ -120,7 +120,7 @@ fn properties(tool: &dyn CoreTool) -> Value {
 }
 
 /// What the result of a dry run says.
-const ONLY_TRIED: &str = "This was a dry run: nothing was kept or sent, and the ids are made up.";
+const ONLY_TRIED: &str = "This was a dry run: nothing was kept or sent. The ids of new things are made up.";
 
 /// Runs a tool that only reads with these arguments, as a part of something else.
 pub(super) async fn read(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {

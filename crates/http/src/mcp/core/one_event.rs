@@ -34,7 +34,7 @@ impl CoreTool for GetEvent {
 
     fn properties(&self) -> Value {
         json!({
-            "event_id": { "type": "string", "description": "An event_id of list_events." },
+            "event_id": { "type": "string", "description": "An event_id of list_events or book_slot." },
             "timezone": { "type": "string", "description": "IANA zone of the result. The calendar's if left out." },
         })
     }

@@ -86,12 +86,12 @@ impl CoreTool for FindTimes {
                 "description": "Ids or names of agents, or of shared calendars (rooms). Left out: the key's own agent, \"me\".",
             },
             "duration_minutes": { "type": "integer", "minimum": 5, "maximum": 480 },
-            "earliest": { "type": "string", "description": "A local time, or one with an offset. Now if left out, or past." },
+            "earliest": { "type": "string", "description": "A date, a local time, or one with an offset. Now if left out, or past." },
             "latest": { "type": "string", "description": "The latest end; a date includes its day. 14 days after earliest if left out, at most 60." },
             "timezone": { "type": "string", "description": "IANA zone of local times. The first participant's if left out." },
             "working_hours_only": {
                 "type": "boolean",
-                "description": "true: drop times outside Mon-Fri 08:00-18:00 in timezone. Participants' own hours always apply.",
+                "description": "Participants' own hours always apply. true: also drop times outside Mon-Fri 08:00-18:00 in timezone.",
             },
             "count": { "type": "integer", "minimum": 1, "maximum": COUNT_MAX, "default": COUNT },
         })

@@ -74,7 +74,7 @@ impl CoreTool for CreateProposal {
             "description": { "type": "string" },
             "min_accepts": {
                 "type": "integer", "minimum": 0, "default": 1,
-                "description": "How many must accept a time before it can be confirmed.",
+                "description": "How many must accept a time. With 1, one accept decides for all who did not decline.",
             },
             "placement": {
                 "type": "string", "enum": ["all", "organizer"], "default": "all",

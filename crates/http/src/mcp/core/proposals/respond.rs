@@ -27,8 +27,8 @@ impl CoreTool for RespondToProposal {
         About {
             name: "respond_to_proposal",
             title: "Answer a proposal",
-            description: "Answers a proposal for a participant, once: accept a slot, decline all, or counter with other times, \
-                which only inform the organizer: a counter is an answer, too. Name the slot by slot_id or by its start. \
+            description: "Answers a proposal for a participant, once: accept a slot, decline all, or counter with other times \
+                (an answer, too; no slot is added: the organizer makes a new proposal). Name the slot by slot_id or by its start. \
                 Returns the proposal; the last answer confirms the best slot and returns created_event_ids. Example: {\"proposal_id\": \"spr_...\", \
                 \"response\": \"accept\", \"slot_id\": \"slt_...\"}",
             effect: Effect::Adds,
