@@ -471,7 +471,7 @@ async fn the_header_names_the_run_of_a_tool(#[case] database: Database) {
         "calendar_id": calendar, "title": "Call", "start": "2031-03-05T14:00", "duration_minutes": 30, "timezone": "UTC"
     });
     let mut named = asked.clone();
-    named["run"] = json!("other");
+    (named["run"], named["start"]) = (json!("other"), json!("2031-03-05T15:00"));
     let whole = json!({
         "cal_id": calendar, "title": "x", "start_time": MONDAY, "end_time": shifted(MONDAY, 30)
     });

@@ -227,7 +227,7 @@ async fn hold_sets_are_placed_on_others(#[case] database: Database) {
     let taken = both.post("/v1/hold-sets").json(body).await.refused(409, "conflict").code("slot_taken");
     world.hides(&taken);
     assert_eq!(taken.at("/error/conflicts"), json!([conflict]));
-    assert_eq!(taken.at("/error/nearest_free/0/start"), time("10:00"));
+    assert_eq!(taken.at("/error/nearest_free/0/start"), time("10:30"));
 
     // Other keys of the agent with the scope reach the set, and nobody else's do.
     let path = |end: &str| format!("/v1/hold-sets/{set}{end}");
