@@ -466,13 +466,21 @@ impl App {
             return Err(missing());
         }
         if !found.iter().all(|owned| actor.sees_all_of(owned.agent)) {
-            let placer = match actor.widened_by(Scope::HoldsOrg) {
-                Some(_) => self.parts.store.placer_of_hold_set(actor.org(), set).await?,
-                None => None,
-            };
-            actor.for_placed_by(placer)?;
+            self.require_placed(actor, Some(set)).await?;
         }
         Ok((set, found))
+    }
+
+    /// Allows access to a hold set on calendars of others, if the actor's agent placed it. `None` is no hold set.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for everybody else.
+    pub(crate) async fn require_placed(&self, actor: &Actor, set: Option<HoldSetId>) -> Result<(), Refusal> {
+        let placer = match (actor.widened_by(Scope::HoldsOrg), set) {
+            (Some(_), Some(set)) => self.parts.store.placer_of_hold_set(actor.org(), set).await?,
+            _ => None,
+        };
+        actor.for_placed_by(placer)
     }
 
     /// Confirms all holds of a set, or none of them. With `if_as_of`, only if nothing relevant has changed since that

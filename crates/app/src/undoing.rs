@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_accounts::Scope;
 use kalends_calendars::{Calendar, ChangedOverride, Event, HoldScope};
 use kalends_kernel::{CalendarId, EventId, HoldSetId, ProposalId};
 use kalends_notifications::EventType;
@@ -160,11 +159,7 @@ impl App {
         let of_others = kept.iter().filter(|kept| !actor.sees_all_of(kept.agent));
         sets.extend(of_others.map(|kept| kept.event.hold_set));
         for set in sets {
-            let placer = match (actor.widened_by(Scope::HoldsOrg), set) {
-                (Some(_), Some(set)) => self.parts.store.placer_of_hold_set(org, set).await?,
-                _ => None,
-            };
-            actor.for_placed_by(placer)?;
+            self.require_placed(actor, set).await?;
         }
         Ok(Found { pending: pending.len() as u64, written, kept, proposals, calendars })
     }

@@ -54,7 +54,7 @@ mod tests {
     #[case("application/json", false)]
     #[case("*/*", false)]
     #[case("", false)]
-    fn a_stream_is_sent_to_who_asks_for_it(#[case] accept: &'static str, #[case] streams: bool) {
+    fn a_stream_is_sent_if_it_is_asked_for(#[case] accept: &'static str, #[case] streams: bool) {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
         assert_eq!(Waiting { headers: headers.clone(), for_tool: false }.wants_stream(), streams);
