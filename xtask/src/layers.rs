@@ -51,6 +51,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
         &[
             "bookings",
             "runs",
+            "approvals",
             "bridge",
             "accounts",
             "proposals",

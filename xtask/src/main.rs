@@ -4,6 +4,7 @@ mod api;
 mod artifacts;
 mod bench;
 mod ci;
+mod clients;
 mod db;
 mod deny;
 mod env;
@@ -14,6 +15,7 @@ mod layers;
 mod lint;
 mod memory;
 mod package;
+mod packages;
 mod postgres;
 mod prepare;
 mod process;
@@ -62,6 +64,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--renew]",
         about: "compare the public API of the published crates with its lists, or write the lists",
         run: api::run,
+    },
+    Command {
+        name: "clients",
+        arguments: "[--check]",
+        about: "generate the clients in Python and TypeScript, or check that they are up to date",
+        run: clients::run,
     },
     Command {
         name: "package",

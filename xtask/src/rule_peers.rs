@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::interop::Packages;
+use crate::packages::Packages;
 use crate::process;
 use crate::workspace::{self, Workspace};
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::interop::Packages;
+use crate::packages::Packages;
 use crate::process;
 use crate::workspace::{self, Workspace};
 

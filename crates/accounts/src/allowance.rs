@@ -159,6 +159,11 @@ impl Allowance {
         Self::new(Limited::TestMail, &[], None)
     }
 
+    /// Emails of an organization that ask its members to decide about approvals.
+    pub fn approval_mail(org: OrgId) -> Self {
+        Self::new(Limited::ApprovalMail, org.uuid().as_bytes(), Some(org))
+    }
+
     /// Emails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
@@ -242,7 +247,7 @@ mod tests {
         Allowance::reserved_sign_ups(email, &PublicMailDomains::default(), Some(from))
     }
 
-    fn all() -> [Allowance; 14] {
+    fn all() -> [Allowance; 15] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
@@ -257,6 +262,7 @@ mod tests {
             Allowance::proofs(UserId::from_bytes([7; 16])),
             Allowance::second_factor(UserId::from_bytes([7; 16])),
             Allowance::test_mail(),
+            Allowance::approval_mail(org()),
             Allowance::mail(org(), 7),
             Allowance::mail_to(&ada, 3),
         ]
@@ -295,6 +301,7 @@ mod tests {
                 "5 emails an hour are allowed to one user",
                 "10 wrong codes an hour are allowed to one user",
                 "5 test emails an hour are allowed",
+                "30 emails an hour are allowed about approvals of one organization",
                 "7 emails an hour are allowed to others from one organization",
                 "3 emails an hour are allowed to one address",
             ]

@@ -132,6 +132,12 @@ actions! {
     ProposalCancel = "proposal.cancel",
     /// The writes of a run were taken back.
     RunUndo = "run.undo",
+    /// A write that waited was approved.
+    ApprovalApprove = "approval.approve",
+    /// A write that waited was denied.
+    ApprovalDeny = "approval.deny",
+    /// A write that waited was cancelled by its caller.
+    ApprovalCancel = "approval.cancel",
     /// A connection link was created.
     ConnectionCreate = "connection.create",
     /// A user connected a calendar.
@@ -173,7 +179,8 @@ pub struct AuditEntry {
     pub ip: Option<IpAddr>,
     /// The status of the response.
     pub status: u16,
-    /// The HTTP method; `CLI` for an operator's command, `AUTO` for a claim that takes effect after its hold.
+    /// The HTTP method; `CLI` for an operator's command, `AUTO` for what the server does by
+    /// itself, such as a claim that takes effect after its hold.
     pub method: String,
     /// The route's template; without a request, the command or the cause.
     pub path: String,
@@ -331,7 +338,7 @@ mod tests {
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking_page.consent booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
-                      user.update member.invite member.join member.update member.delete run.undo hold.release hold_set.create availability_rules.update availability_rules.delete";
+                      user.update member.invite member.join member.update member.delete run.undo approval.approve approval.deny approval.cancel hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
         assert_eq!(known, listed);

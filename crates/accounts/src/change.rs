@@ -4,8 +4,9 @@ use kalends_kernel::{KeyId, MemberInvitationId, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, ApiKey, Claim, FactorUse, MemberInvitation, Membership, Organization, ScopedKey, SecondFactor, Session,
-    SessionEnd, TokenHash, User, UserToken, VerificationCode, oauth::KnownIdentity,
+    Acceptance, ApiKey, AuthorizationCode, Claim, FactorUse, KeyHash, MemberInvitation, Membership, Organization,
+    RefreshToken, ScopedKey, SecondFactor, Session, SessionEnd, TokenHash, User, UserToken, VerificationCode,
+    oauth::KnownIdentity,
 };
 
 /// One write to the data of this crate, such as organizations, keys, users and sessions. An update only applies while
@@ -25,6 +26,39 @@ pub enum Change {
     CreateKey(ApiKey),
     /// Creates a key of an agent. Stale if the agent does not exist or is decommissioned.
     CreateScopedKey(ScopedKey),
+    /// Stores what a person granted to a connector. Stale if the user does not exist, or the agent does not exist or is
+    /// decommissioned.
+    GrantCode(Box<AuthorizationCode>),
+    /// Exchanges a code for a key, which the same change-set creates. Stale if the code was exchanged before.
+    UseCode {
+        /// The hash of the code.
+        hash: TokenHash,
+        /// The key.
+        key: KeyId,
+    },
+    /// Gives the key of a connector another access token. The key keeps the prefix by which lists and the audit log name it.
+    /// A node that knows the former token may accept it until that expires. Stale if the key is not in force, or is not a connector's.
+    RenewKey {
+        /// The organization.
+        org: OrgId,
+        /// The key.
+        key: KeyId,
+        /// The hash of the new token.
+        hash: KeyHash,
+        /// From this instant on, the new token is refused.
+        expires_at: Timestamp,
+    },
+    /// Stores a refresh token.
+    PutRefreshToken(RefreshToken),
+    /// Marks a refresh token as exchanged. Stale if it was exchanged before.
+    SpendRefreshToken {
+        /// The organization.
+        org: OrgId,
+        /// The hash of the token.
+        hash: TokenHash,
+        /// When.
+        at: Timestamp,
+    },
     /// Revokes a key of either kind. Stale if there is no such key in force.
     RevokeKey {
         /// The organization.
@@ -172,8 +206,8 @@ pub enum Change {
     },
     /// Removes the second factor of a user with its recovery codes, if there is one.
     RemoveSecondFactor(UserId),
-    /// Deletes a user, with their sessions, identities, claims, memberships, tokens and second factor. Stale if the user's
-    /// version has changed.
+    /// Deletes a user, with their sessions, identities, claims, memberships, tokens, second factor and the codes that they
+    /// granted to connectors. Stale if the user's version has changed.
     DeleteUser {
         /// The user.
         user: UserId,

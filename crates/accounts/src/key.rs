@@ -6,7 +6,7 @@ use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, random_bytes};
 use kalends_time::{CivilDate, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::{KeyLabel, Scopes};
+use crate::{ApprovalPolicy, ConnectorAccess, KeyLabel, Scopes};
 
 /// The kind of an organization's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,6 +88,10 @@ pub struct KeyView {
     pub label: Option<KeyLabel>,
     /// What it reaches beyond its agent. A key of the organization has none.
     pub scopes: Scopes,
+    /// Which of its writes need approval; `None` if none does.
+    pub approval: Option<ApprovalPolicy>,
+    /// The client that holds it, if it was granted by OAuth.
+    pub connector: Option<ConnectorAccess>,
     /// The first characters of the text.
     pub prefix: String,
     /// When it was created.

@@ -6,9 +6,12 @@
 
 mod admin;
 mod allowance;
+mod approval_policy;
 mod audit;
 mod change;
 mod claim;
+mod connector;
+mod connector_access;
 mod console;
 mod key;
 mod key_label;
@@ -39,12 +42,20 @@ mod waitlist;
 
 pub use admin::{AdminToken, OperatorSession, is_seal};
 pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
+pub use approval_policy::{ApprovalPolicy, ApprovedWrites, BadApprovedWrites};
 pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
     AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevokeError,
     Revoked, Rivals, StoredClaimState, claimable,
 };
+pub use connector::{
+    ACCESS_TOKEN_LASTS, ACCESS_TOKEN_PREFIX, AUTHORIZATION_CODE_LASTS, AUTHORIZATION_CODE_PREFIX, AuthorizationCode,
+    CLIENT_KEPT, CLIENT_NAME_MAX, CodeError, ConnectorClient, GRANTS_WITHOUT_KEYS, NEW_CLIENT_KEPT, NEW_CLIENTS_MAX,
+    NewAccessToken, REDIRECT_MAX, REDIRECTS_BYTES_MAX, REDIRECTS_MAX, REFRESH_TOKEN_LASTS, REFRESH_TOKEN_PREFIX,
+    RefreshError, RefreshToken, challenge_of, new_authorization_code, new_refresh_token,
+};
+pub use connector_access::ConnectorAccess;
 pub use console::{Account, AddressStanding, Founding, NewAccount, SignUpError, open_account};
 pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;

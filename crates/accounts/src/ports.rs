@@ -1,15 +1,16 @@
 //! The ports of this crate, which stores implement.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
+use kalends_kernel::{AgentId, ClaimId, ConnectorClientId, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
 use kalends_plans::{Metric, Plan};
 use kalends_quotas::Period;
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
-    Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
-    MemberInvitation, Membership, Organization, OrganizationCounts, OrganizationSearch, Principal, ScopedKey,
-    SecondFactor, Session, SignedIn, Taken, TokenHash, TokenPurpose, User, UserToken, VerificationCode,
+    Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, AuthorizationCode, Claim, ConnectorClient, Email,
+    EndedKey, KeyHash, KeyView, MemberInvitation, Membership, Organization, OrganizationCounts, OrganizationSearch,
+    Principal, RefreshToken, ScopedKey, SecondFactor, Session, SignedIn, Taken, TokenHash, TokenPurpose, User,
+    UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -267,4 +268,40 @@ pub trait Identities: Send + Sync {
         issuer: &str,
         subject: &str,
     ) -> Result<Option<KnownIdentity>, StoreError>;
+}
+
+/// Keeps the programs that act for agents by OAuth, and finds what they were granted. Clients belong to no organization, so
+/// no change-set writes them.
+#[async_trait]
+pub trait Connectors: Send + Sync {
+    /// Stores a new client, unless `max` others that were registered after `since` were never used. Returns whether it is
+    /// stored. If several callers register at once, there may be a few more.
+    async fn register_client(&self, client: &ConnectorClient, since: Timestamp, max: u32) -> Result<bool, StoreError>;
+
+    /// The client with that identifier.
+    async fn find_client(&self, id: ConnectorClientId) -> Result<Option<ConnectorClient>, StoreError>;
+
+    /// The clients with these identifiers, in any order. Unknown ones are left out.
+    async fn find_clients(&self, ids: &[ConnectorClientId]) -> Result<Vec<ConnectorClient>, StoreError>;
+
+    /// Notes that the client was used at `at`, unless a later use is noted.
+    async fn note_client_use(&self, id: ConnectorClientId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// The code with that hash, expired and exchanged or not.
+    async fn find_authorization_code(&self, hash: TokenHash) -> Result<Option<AuthorizationCode>, StoreError>;
+
+    /// The refresh token with that hash, expired and spent or not.
+    async fn find_refresh_token(&self, hash: TokenHash) -> Result<Option<RefreshToken>, StoreError>;
+
+    /// Up to `limit` keys of clients that are not revoked, and whose access tokens expired at or before `expired`, those that
+    /// expired first. They are keys of all organizations, and of decommissioned agents too.
+    async fn lapsed_grants(&self, expired: Timestamp, limit: u32) -> Result<Vec<ScopedKey>, StoreError>;
+
+    /// Removes up to `limit` codes and as many refresh tokens that expired at or before `expired`. Returns the larger of the
+    /// two numbers.
+    async fn forget_grants(&self, expired: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Removes up to `limit` clients that were last used at or before `unused` and hold no key in force, and as many that
+    /// were registered at or before `never_used` and never used. Returns the larger of the two numbers.
+    async fn forget_clients(&self, unused: Timestamp, never_used: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -4,7 +4,7 @@ use kalends_kernel::{KeyId, OrgId, SessionId, UserId};
 use kalends_plans::{Limits, LimitsError, Plan};
 
 use crate::{
-    NewKey, Scopes, SignedIn, Waitlist,
+    ApprovalPolicy, ConnectorAccess, NewKey, Scopes, SignedIn, Waitlist,
     reach::{Caller, CallerKind, ScopedAgent, Standing},
 };
 
@@ -64,6 +64,10 @@ pub struct Principal {
     pub limits: Limits,
     /// The terms that the organization last accepted.
     pub accepted_terms: Option<String>,
+    /// Which writes of the key need approval; `None` if none does.
+    pub approval: Option<ApprovalPolicy>,
+    /// The client that holds the key, if it was granted by OAuth.
+    pub connector: Option<ConnectorAccess>,
     /// What the session opens, from which the other fields are taken; `None` exactly if the credential is a key.
     pub signed_in: Option<Box<SignedIn>>,
 }
@@ -90,6 +94,8 @@ impl Principal {
             plan: organization.plan,
             limits: organization.limits()?,
             accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
+            approval: None,
+            connector: None,
             signed_in: Some(Box::new(signed_in)),
         })
     }

@@ -23,7 +23,7 @@ pub enum CallerKind {
     RestrictedKey,
     /// The key of an organization that was created for tests, `svc_sk_test_`.
     TestKey,
-    /// An agent's key, `svc_ak_`.
+    /// An agent's key, `svc_ak_`, or `svc_at_` if a connector holds it.
     AgentKey,
     /// A console session of an owner of the organization.
     Owner,
@@ -144,6 +144,8 @@ pub enum Touch {
     ProposalOrganize,
     /// Responding to a proposal, which only a participant may do.
     ProposalRespond,
+    /// Decisions on writes that wait for approval.
+    Decisions,
     /// Operations that any key or session may do for its organization: reading usage, sending feedback.
     Common,
     /// A user's own account: their name, password, sessions, claims and connected calendars, accepting an invitation,
@@ -163,7 +165,7 @@ pub enum Touch {
 
 impl Touch {
     /// Every variant, in the order of the table's rows.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Public,
         Self::Organization,
         Self::Agents,
@@ -181,6 +183,7 @@ impl Touch {
         Self::ProposalList,
         Self::ProposalOrganize,
         Self::ProposalRespond,
+        Self::Decisions,
         Self::Common,
         Self::Account,
         Self::Members,
@@ -210,6 +213,7 @@ impl Touch {
             Self::ProposalList => "the list of proposals",
             Self::ProposalOrganize => "a proposal: create, resolve, cancel",
             Self::ProposalRespond => "a proposal: respond",
+            Self::Decisions => "approvals: approve, deny",
             Self::Common => "usage, feedback",
             Self::Account => "console: the user's own account",
             Self::Members => "console: members",
@@ -316,6 +320,7 @@ mod table {
         (Touch::ProposalList, /* */ [Unknown, Yes, Yes, Yes, IfParty, Yes, Yes, Yes, Reads, Unknown]),
         (Touch::ProposalOrganize, [Unknown, Yes, Yes, Yes, IfOrganizer, Yes, Yes, Yes, Reads, Unknown]),
         (Touch::ProposalRespond, [Unknown, Yes, Yes, Yes, IfParticipant, Yes, Yes, Yes, Reads, Unknown]),
+        (Touch::Decisions, /*    */ [Unknown, Yes, Yes, Yes, No, Yes, Yes, Yes, Reads, Unknown]),
         (Touch::Common, /*       */ [Unknown, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Yes, Unknown]),
         (Touch::Account, /*      */ [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, Yes, Yes, Unknown]),
         (Touch::Members, [Unknown, Unknown, Unknown, Unknown, Unknown, Yes, Yes, Reads, Reads, Unknown]),
@@ -701,7 +706,8 @@ mod tests {
             | Touch::ProposalRead
             | Touch::ProposalList
             | Touch::ProposalOrganize
-            | Touch::ProposalRespond => Role::Member,
+            | Touch::ProposalRespond
+            | Touch::Decisions => Role::Member,
             Touch::Organization
             | Touch::Keys
             | Touch::KeyCreation

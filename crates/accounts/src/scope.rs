@@ -71,6 +71,12 @@ impl Scopes {
         self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// The scopes that a text names, with white space in between. Other names are ignored: clients of OAuth ask for scopes
+    /// that many servers have, such as `openid`.
+    pub fn known_in(text: &str) -> Self {
+        text.split_whitespace().filter_map(Scope::from_name).collect()
+    }
+
     /// Reads [`Self::to_text`].
     ///
     /// # Errors
@@ -114,6 +120,14 @@ mod tests {
     #[case("holds:org,freebusy:org", None)]
     fn scopes_are_read_by_name(#[case] text: &str, #[case] expected: Option<Scopes>) {
         assert_eq!(Scopes::from_text(text).ok(), expected);
+    }
+
+    #[rstest]
+    #[case("", Scopes::NONE)]
+    #[case("openid holds:org  offline_access", Scopes::NONE.with(Scope::HoldsOrg))]
+    #[case("Holds:org holds:org,freebusy:org", Scopes::NONE)]
+    fn unknown_scopes_can_be_ignored(#[case] text: &str, #[case] expected: Scopes) {
+        assert_eq!(Scopes::known_in(text), expected);
     }
 
     #[test]

@@ -1,11 +1,14 @@
-//! Keys that speak for one agent (`svc_ak_`), and the forms of a key's text.
+//! Keys that speak for one agent (`svc_ak_`, and `svc_at_` for connectors), and the forms of a key's text.
 
 use std::fmt;
 
-use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, from_base64url, random_bytes};
+use kalends_kernel::{AgentId, ConnectorClientId, Entropy, KeyId, OrgId, base64url, from_base64url, random_bytes};
 use kalends_time::{CivilDate, Timestamp};
 
-use crate::{KeyHash, KeyLabel, NewKey, Scopes};
+use crate::{
+    ACCESS_TOKEN_PREFIX, ApprovalPolicy, ConnectorAccess, ConnectorClient, KeyHash, KeyLabel, NewAccessToken, NewKey,
+    Scopes,
+};
 
 /// The prefix of an agent's key.
 pub const SCOPED_KEY_PREFIX: &str = "svc_ak_";
@@ -21,11 +24,13 @@ pub enum KeyForm {
     Test,
     /// `svc_ak_`: an agent's key.
     Agent,
+    /// `svc_at_`: an access token, which is the present text of a connector's key.
+    Access,
 }
 
 impl KeyForm {
     /// Every form.
-    pub const ALL: [Self; 3] = [Self::Organization, Self::Test, Self::Agent];
+    pub const ALL: [Self; 4] = [Self::Organization, Self::Test, Self::Agent, Self::Access];
 
     /// The prefix of the text.
     pub const fn prefix(self) -> &'static str {
@@ -33,6 +38,7 @@ impl KeyForm {
             Self::Organization => "svc_sk_",
             Self::Test => "svc_sk_test_",
             Self::Agent => SCOPED_KEY_PREFIX,
+            Self::Access => ACCESS_TOKEN_PREFIX,
         }
     }
 
@@ -62,6 +68,10 @@ pub struct ScopedKey {
     pub label: Option<KeyLabel>,
     /// What it reaches beyond its agent.
     pub scopes: Scopes,
+    /// Which of its writes need approval; `None` if none does.
+    pub approval: Option<ApprovalPolicy>,
+    /// The client that holds it, if it was granted by OAuth.
+    pub connector: Option<ConnectorAccess>,
     /// The hash that the key is found by.
     pub hash: KeyHash,
     /// The first [`NewKey::PREFIX_LEN`] characters of the text, to distinguish keys.
@@ -93,6 +103,44 @@ impl fmt::Debug for NewScopedKey {
 impl ScopedKey {
     /// The name of this kind in stores, in addition to those of [`crate::KeyKind`].
     pub const KIND: &str = "agent";
+
+    /// The key that a connector is granted. Its text is the access token, and its label is the name of the client, if the
+    /// client has one. `created_by` is the person who granted it, as the audit log names callers.
+    #[expect(clippy::too_many_arguments, reason = "each is a field of the key, and no two of a type are related")]
+    pub fn of_connector(
+        id: KeyId,
+        org: OrgId,
+        agent: AgentId,
+        client: &ConnectorClient,
+        scopes: Scopes,
+        token: &NewAccessToken,
+        created_by: &str,
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Self {
+        let label: String = client.name.chars().take(KeyLabel::MAX).collect();
+        Self {
+            id,
+            org,
+            agent,
+            label: KeyLabel::parse("label", &label).ok(),
+            scopes,
+            approval: None,
+            connector: Some(ConnectorAccess { client: client.id, expires_at }),
+            hash: token.hash,
+            prefix: token.prefix.clone(),
+            created_at: now,
+            created_by: Some(created_by.to_owned()),
+            last_used_on: None,
+        }
+    }
+
+    /// Whether it is what that person granted that client for that agent. `person` is named as the audit log names callers.
+    pub fn is_grant(&self, client: ConnectorClientId, agent: AgentId, person: &str) -> bool {
+        self.connector.is_some_and(|access| access.client == client)
+            && self.agent == agent
+            && self.created_by.as_deref() == Some(person)
+    }
 }
 
 impl NewScopedKey {
@@ -113,6 +161,8 @@ impl NewScopedKey {
             agent,
             label,
             scopes,
+            approval: None,
+            connector: None,
             hash: KeyHash::of(&text),
             prefix: text.chars().take(NewKey::PREFIX_LEN).collect(),
             created_at: now,
@@ -120,6 +170,13 @@ impl NewScopedKey {
             last_used_on: None,
         };
         Self { key, text }
+    }
+
+    /// The same key, some of whose writes may need approval.
+    #[must_use]
+    pub fn with_approval(mut self, approval: Option<ApprovalPolicy>) -> Self {
+        self.key.approval = approval;
+        self
     }
 }
 
@@ -129,7 +186,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{KeyKind, Scope};
+    use crate::{KeyKind, Scope, new_authorization_code, new_refresh_token};
 
     struct Bytes(u8);
     impl Entropy for Bytes {
@@ -156,12 +213,46 @@ mod tests {
         assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");
     }
 
+    #[rstest]
+    #[case::named("Desk assistant", Some("Desk assistant".to_owned()))]
+    #[case::unnamed("", None)]
+    #[case::blank("  ", None)]
+    #[case::long(&"é".repeat(101), Some("é".repeat(100)))]
+    fn a_connector_s_key_is_an_agent_s_key(#[case] name: &str, #[case] label: Option<String>) {
+        let now = Timestamp::from_micros(0);
+        let (org, agent) = (OrgId::new(now, &Bytes(1)), AgentId::new(now, &Bytes(2)));
+        let client = ConnectorClient {
+            id: ConnectorClientId::new(now, &Bytes(3)),
+            name: name.to_owned(),
+            redirects: Vec::new(),
+            created_at: now,
+            used_at: now,
+        };
+        let (token, scopes) = (NewAccessToken::generate(&Bytes(4)), Scopes::NONE.with(Scope::DirectoryOrg));
+        let (id, expires_at) = (KeyId::new(now, &Bytes(5)), Timestamp::from_micros(7));
+        let key = ScopedKey::of_connector(id, org, agent, &client, scopes, &token, "usr_1", expires_at, now);
+        assert_eq!((key.id, key.org, key.agent, key.scopes), (id, org, agent, scopes));
+        assert_eq!(key.label.as_ref().map(KeyLabel::as_str), label.as_deref());
+        assert_eq!((key.hash, key.prefix.as_str()), (KeyHash::of(&token.text), &token.text[..20]));
+        assert_eq!(key.connector, Some(ConnectorAccess { client: client.id, expires_at }));
+        assert!(key.is_grant(client.id, agent, "usr_1"));
+        let (other_client, other_agent) = (ConnectorClientId::new(now, &Bytes(6)), AgentId::new(now, &Bytes(6)));
+        assert!(!key.is_grant(other_client, agent, "usr_1") && !key.is_grant(client.id, other_agent, "usr_1"));
+        assert!(!key.is_grant(client.id, agent, "usr_2"));
+        let plain = ScopedKey { connector: None, ..key.clone() };
+        assert!(!plain.is_grant(client.id, agent, "usr_1"));
+        assert_eq!((key.approval, key.created_by.as_deref(), key.created_at), (None, Some("usr_1"), now));
+    }
+
     const SECRET_43: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
     #[rstest]
     #[case::organization("svc_sk_", "", Some(KeyForm::Organization))]
     #[case::for_tests("svc_sk_test_", "", Some(KeyForm::Test))]
     #[case::agent("svc_ak_", "", Some(KeyForm::Agent))]
+    #[case::access("svc_at_", "", Some(KeyForm::Access))]
+    #[case::refresh("svc_rt_", "", None)]
+    #[case::authorization_code("svc_ac_", "", None)]
     #[case::another_prefix("svc_xk_", "", None)]
     #[case::no_prefix("", "", None)]
     #[case::upper_case("SVC_SK_", "", None)]
@@ -202,6 +293,13 @@ mod tests {
             ] {
                 let fresh = NewKey::generate(org, kind, now, &Bytes(seed));
                 prop_assert_eq!(KeyForm::of(&fresh.text), Some(form));
+            }
+            let agent = AgentId::new(now, &Bytes(seed));
+            let scoped = NewScopedKey::generate(org, agent, None, Scopes::NONE, "usr_1", now, &Bytes(seed));
+            prop_assert_eq!(KeyForm::of(&scoped.text), Some(KeyForm::Agent));
+            prop_assert_eq!(KeyForm::of(&NewAccessToken::generate(&Bytes(seed)).text), Some(KeyForm::Access));
+            for other in [new_refresh_token(&Bytes(seed)), new_authorization_code(&Bytes(seed))] {
+                prop_assert_eq!(KeyForm::of(&other), None);
             }
         }
 

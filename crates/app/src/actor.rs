@@ -6,14 +6,14 @@ use kalends_accounts::{
     Credential, Principal, Scope, SignedIn,
     reach::{self, Passage, Subject},
 };
-use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
-use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
+use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST, ReservationOwner};
+use kalends_kernel::{AgentId, OrgId, ProposalId, RequestId, SessionId, UserId, Version};
 use kalends_plans::{Feature, Metric, Plan};
 use kalends_proposals::Proposal;
 use kalends_runs::RunName;
 use kalends_time::{SignedDuration, Timestamp};
 
-use crate::{Refusal, operations::Operation};
+use crate::{Approving, Refusal, operations::Operation};
 
 /// One request.
 #[derive(Debug, Clone)]
@@ -34,12 +34,15 @@ pub struct Request {
     pub dry_run: bool,
     /// The run that its writes belong to, if any.
     pub run: Option<RunName>,
+    /// What it has to do with an approval; `None` for most requests.
+    pub approving: Option<Approving>,
 }
 
 impl Request {
-    /// A request as it arrives: it is not repeated, its answer shows no local times, and it belongs to no run.
+    /// A request as it arrives: it is not repeated, its answer shows no local times, it belongs to no run, and needs no
+    /// approval.
     pub const fn new(id: RequestId, ip: Option<IpAddr>, operation: &'static Operation, started: Timestamp) -> Self {
-        Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false, run: None }
+        Self { id, ip, operation, started, idempotency: None, local: false, dry_run: false, run: None, approving: None }
     }
 }
 
@@ -212,6 +215,16 @@ impl Actor {
     /// The longest time for which a hold can be placed or prolonged.
     pub fn longest_hold(&self) -> SignedDuration {
         if self.principal.plan.has_long_holds() { LONG_HOLD_MOST } else { HOLD_MOST }
+    }
+
+    /// Whose reservations do not block a write of this request: those of `proposal`, and those of the approval with which
+    /// the request is made.
+    pub(crate) fn owners(&self, proposal: Option<ProposalId>) -> Vec<ReservationOwner> {
+        let approval = match &self.request.approving {
+            Some(Approving::Make(approved)) => Some(approved.approval.id.into()),
+            Some(Approving::Ask(_)) | None => None,
+        };
+        proposal.map(ReservationOwner::from).into_iter().chain(approval).collect()
     }
 
     /// The plan's limit of a metric.

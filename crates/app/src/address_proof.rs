@@ -191,7 +191,7 @@ impl App {
         let prefix = Principal::user_prefix(user.id);
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org: changes.org, agent: None, resource: user.id.to_string() };
-        changes.audit = Some(self.audit_entry(Action::UserUpdate, subject, &by, request.operation.status, self.now()));
+        changes.audit.push(self.audit_entry(Action::UserUpdate, subject, &by, request.operation.status, self.now()));
         unless_taken(self.commit_changes(changes).await)?;
         Ok(proved)
     }

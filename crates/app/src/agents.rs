@@ -2,12 +2,15 @@
 
 use kalends_accounts::Scope;
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Change, NewAgent, ports::AgentFilter};
-use kalends_kernel::{AgentId, FieldError, Listed, Page, Version};
+use kalends_kernel::{AgentId, FieldError, KeyId, Listed, Page, Version};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_wire::ShownAgent;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
+
+/// The most keys of a decommissioned agent whose waiting writes are cancelled at once. Those of more keys expire.
+const KEYS_ENDED_MAX: usize = 5;
 
 impl App {
     /// Creates an agent.
@@ -120,7 +123,8 @@ impl App {
     }
 
     /// Decommissions an agent. Its row stays, its calendars and events become invisible at once, and no webhook
-    /// messages are sent about them. Its keys are revoked. Deleting it again changes nothing.
+    /// messages are sent about them. Its keys are revoked, and their writes that wait for approval are cancelled. Deleting it
+    /// again changes nothing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -131,6 +135,10 @@ impl App {
             if_match.check(seen.version)?;
             let mut changes = ChangeSet::new(actor.org());
             let id = seen.id;
+            // Read before the commit, after which they are no longer in force.
+            let keys = self.parts.store.list_scoped_keys(actor.org()).await?;
+            let asking = keys.iter().filter(|key| key.agent == id && key.approval.is_some());
+            let asking: Vec<KeyId> = asking.map(|key| key.id).take(KEYS_ENDED_MAX).collect();
             if seen.status != AgentStatus::Decommissioned {
                 let agent = seen.decommissioned(self.now())?;
                 changes.alters_agent_keys = true;
@@ -143,6 +151,8 @@ impl App {
             if self.parts.store.count_scoped_keys(actor.org(), id).await? > 0 {
                 self.wait_out_principals().await;
             }
+            let by = &actor.principal.key_prefix;
+            self.cancel_approvals_of(&actor.request, actor.org(), by, &asking).await;
             Ok(answer)
         })
         .await

@@ -34,6 +34,8 @@ pub(crate) enum By<'a> {
     },
     /// An operator's command.
     Command(&'a str),
+    /// A duty of the background work, with the cause.
+    Duty(&'a str),
 }
 
 impl App {
@@ -96,7 +98,7 @@ impl App {
     /// Writes an entry in a change-set of its own. Errors are only logged.
     pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
-        changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
+        changes.audit.push(self.audit_entry(action, subject, by, status, self.now()));
         match self.parts.store.commit(changes).await {
             // The account may have been deleted in the meantime, and its log with it.
             Ok(()) | Err(CommitError::NoOrganization) => {}
@@ -122,6 +124,7 @@ impl App {
             By::Command(command) => {
                 (None, None, "CLI", command, SignedDuration::ZERO, RequestId::new(now, self.entropy()))
             }
+            By::Duty(cause) => (None, None, "AUTO", cause, SignedDuration::ZERO, RequestId::new(now, self.entropy())),
         };
         AuditEntry {
             id: AuditId::new(now, self.entropy()),

@@ -56,7 +56,7 @@ impl App {
     }
 
     /// A place to wait in; `None` if the caller is to be answered at once.
-    fn feed_wait(&self, actor: &Actor) -> Result<Option<Wait>, Refusal> {
+    pub(crate) fn feed_wait(&self, actor: &Actor) -> Result<Option<Wait>, Refusal> {
         let key = RateKey::from(&actor.principal.credential);
         self.feed_waits.enter(actor.org(), key).map_err(|_| Refusal::TooManyWaits { most: WAITS_OF_KEY })
     }

@@ -39,6 +39,8 @@ pub struct ChangeSet {
     pub bridge: Vec<kalends_bridge::Change>,
     /// Writes to the journal of runs.
     pub runs: Vec<kalends_runs::Change>,
+    /// Writes of approvals.
+    pub approvals: Vec<kalends_approvals::Change>,
     /// Monthly usage: condition and write in one.
     pub charges: Vec<Charge>,
     /// Whether the status of an agent changes, and with it what its keys may do.
@@ -57,8 +59,8 @@ pub struct ChangeSet {
     pub withdrawn: Vec<Withdrawn>,
     /// Uses of allowances: condition and write in one.
     pub uses: Vec<Use>,
-    /// The audit log entry.
-    pub audit: Option<AuditEntry>,
+    /// The entries of the audit log.
+    pub audit: Vec<AuditEntry>,
     /// The answer that a repetition of the request gets.
     pub answer: Option<StoredAnswer>,
 }
@@ -191,6 +193,7 @@ impl ChangeSet {
             bookings: Vec::new(),
             bridge: Vec::new(),
             runs: Vec::new(),
+            approvals: Vec::new(),
             charges: Vec::new(),
             alters_agent_keys: false,
             keeps_principals: false,
@@ -199,7 +202,7 @@ impl ChangeSet {
             letters: Vec::new(),
             withdrawn: Vec::new(),
             uses: Vec::new(),
-            audit: None,
+            audit: Vec::new(),
             answer: None,
         }
     }
@@ -216,6 +219,7 @@ impl ChangeSet {
             && self.bookings.is_empty()
             && self.bridge.is_empty()
             && self.runs.is_empty()
+            && self.approvals.is_empty()
             && self.letters.is_empty()
             && self.withdrawn.is_empty()
             && self.uses.is_empty()
@@ -245,7 +249,8 @@ impl ChangeSet {
         let entries: usize = self.entries.iter().map(|entry| entry.body.len()).sum();
         let answer = self.answer.as_ref().and_then(|stored| stored.answer.body.as_ref()).map_or(0, String::len);
         let letters: usize = self.letters.iter().map(|letter| letter.content.len()).sum();
-        2 * messages + entries + letters + answer
+        let approvals: usize = self.approvals.iter().map(|change| change.approval().request.body.len()).sum();
+        2 * messages + entries + letters + answer + approvals
     }
 
     /// Whether the change-set changes what a key gives access to, so that cached principals must be dropped.

@@ -276,7 +276,7 @@ impl App {
                 let membership = Membership::owner(user.id, org, now);
                 changes.accounts.push(Change::AddOwner { membership, seen: user.version });
                 changes.accounts.push(self.revoking_keys(org));
-                changes.audit = Some(self.takeover(org, user.id));
+                changes.audit.push(self.takeover(org, user.id));
             }
             self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
             self.refresh_principals().await;

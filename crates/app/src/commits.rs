@@ -11,7 +11,7 @@ use kalends_time::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::{
-    Actor, Answer, Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request, StoredAnswer,
+    Actor, Answer, Answered, App, Approving, ChangeSet, Charge, Guard, Missing, Refusal, Request, StoredAnswer,
     answered::json,
     attempt::Attempt,
     audit::{By, Subject},
@@ -80,11 +80,20 @@ impl App {
         let now = self.parts.clock.now();
         changes.request = Some(request.id);
         changes.dry_run = request.dry_run;
-        if changes.audit.is_none()
+        if let Some(Approving::Ask(asking)) = &request.approving
+            && !request.dry_run
+        {
+            // Few requests need approval, so this future is not part of every other one.
+            return Err(Box::pin(self.ask(request, subject, changes, asking)).await);
+        }
+        if changes.audit.is_empty()
             && let Some(action) = request.operation.action
         {
             let by = By::Request { request, key_prefix };
-            changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
+            changes.audit.push(self.audit_entry(action, subject, &by, answer.status, now));
+        }
+        if let Some(Approving::Make(approved)) = &request.approving {
+            Box::pin(self.add_approved(request, approved, answer, &mut changes)).await?;
         }
         changes.answer = stored_answer(request, answer, now);
         self.commit_changes(changes).await
@@ -238,7 +247,7 @@ impl App {
     ) -> Result<(), Attempt> {
         let org = changes.org;
         let subject = Subject { org, agent: None, resource };
-        changes.audit = Some(self.audit_entry(action, subject, &By::Command(command), 200, self.now()));
+        changes.audit.push(self.audit_entry(action, subject, &By::Command(command), 200, self.now()));
         self.parts.store.commit(changes).await.map_err(|error| match error {
             // It was deleted since it was read. An operator has no key that could be invalid.
             CommitError::NoOrganization => Refusal::missing(Missing::Organization, &org.to_string()).into(),
@@ -257,7 +266,7 @@ pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amou
 }
 
 /// The answer to store for repetitions of a request, if it has an idempotency key.
-fn stored_answer(request: &Request, answer: &Answer, now: Timestamp) -> Option<StoredAnswer> {
+pub(crate) fn stored_answer(request: &Request, answer: &Answer, now: Timestamp) -> Option<StoredAnswer> {
     request.idempotency.map(|idempotency| StoredAnswer {
         scope: idempotency.scope,
         fingerprint: idempotency.fingerprint,

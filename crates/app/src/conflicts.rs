@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use kalends_availability::{BusySet, nearest_free};
 use kalends_calendars::{
     Block, BlockKind, CONFLICTS_MAX, Calendar, Change, ChangedOverride, Comparison, EndedHold, Event, HoldEnd, Met,
-    Reservation, ports::BusySource,
+    Reservation, ReservationOwner, ports::BusySource,
 };
-use kalends_kernel::{CalendarId, EventId, OrgId, ProposalId};
+use kalends_kernel::{CalendarId, EventId, OrgId};
 use kalends_time::{SignedDuration, Span, Timestamp};
 use tokio::sync::{MutexGuard, OnceCell};
 
@@ -33,8 +33,8 @@ pub(crate) struct CalendarBusy {
 /// A time on a calendar, and what to read of it.
 struct Wanted<'a> {
     span: Span,
-    /// The proposal whose reservations do not block.
-    owner: Option<ProposalId>,
+    /// The proposal and the approval whose reservations do not block.
+    owners: &'a [ReservationOwner],
     /// The series whose rules do not count.
     ignored: &'a [EventId],
     /// The most events, occurrences and reservations to read, each.
@@ -129,6 +129,7 @@ impl App {
     /// [`Refusal::SlotTaken`]. Stale if the event changed after it was read, or the calendar is no longer visible.
     pub(crate) async fn require_free<'a>(
         &'a self,
+        actor: &Actor,
         placed: &Placed<'_>,
         turn: &Turn<'a>,
         now: Timestamp,
@@ -151,7 +152,8 @@ impl App {
         let Some(window) = comparison.window() else { return Ok(()) };
         let own_rule = before.and_then(|before| before.recurrence().map(|_| before.id));
         let ignored: Vec<EventId> = own_rule.into_iter().chain(written.replaced.iter().copied()).collect();
-        let wanted = Wanted { span: window, owner: None, ignored: &ignored, most };
+        let owners = actor.owners(None);
+        let wanted = Wanted { span: window, owners: &owners, ignored: &ignored, most };
         let mut meet = |block| comparison.meet(block);
         let (source, holds) = self.each_block(calendar.org, calendar.id, &wanted, &mut meet).await?;
         for other in &written.events {
@@ -203,16 +205,16 @@ impl App {
     }
 
     /// What affects `span` on a calendar, as of the returned revision or later. [`Guard::CalendarTime`] detects later
-    /// writes to that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
+    /// writes to that time. The reservations of `owners` do not block. Stale if the calendar is no longer visible.
     pub(crate) async fn calendar_busy(
         &self,
         org: OrgId,
         calendar: CalendarId,
         span: Span,
-        owner: Option<ProposalId>,
+        owners: &[ReservationOwner],
     ) -> Result<CalendarBusy, Attempt> {
         let mut blocks = Vec::new();
-        let wanted = Wanted { span, owner, ignored: &[], most: CONFLICTS_MAX };
+        let wanted = Wanted { span, owners, ignored: &[], most: CONFLICTS_MAX };
         let mut keep = |block| blocks.push(block);
         let (source, holds) = self.each_block(org, calendar, &wanted, &mut keep).await?;
         Ok(CalendarBusy { source, blocks, holds })
@@ -227,7 +229,7 @@ impl App {
         wanted: &Wanted<'_>,
         each: &mut (dyn FnMut(Block) + Send),
     ) -> Result<(BusySource, Vec<Event>), Attempt> {
-        let Wanted { span, owner, ignored, most } = *wanted;
+        let Wanted { span, owners, ignored, most } = *wanted;
         let limit = u32::try_from(most).unwrap_or(u32::MAX);
         let found = self.parts.store.blocks(org, calendar, span, limit).await?.ok_or(Attempt::Stale)?;
         let source = found.source;
@@ -242,7 +244,7 @@ impl App {
         if found.held {
             let found = self.parts.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
             let now = self.now();
-            let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && Some(kept.owner) != owner);
+            let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && !owners.contains(&kept.owner));
             others.map(Reservation::block).take(most).for_each(&mut *each);
             holds = found.holds;
         }

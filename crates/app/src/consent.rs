@@ -340,7 +340,7 @@ impl App {
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org, agent: None, resource: connection.to_string() };
         let (action, status) = (Action::ConnectionAuthorize, request.operation.status);
-        changes.audit = Some(self.audit_entry(action, subject, &by, status, now));
+        changes.audit.push(self.audit_entry(action, subject, &by, status, now));
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(Ok(connection))
     }

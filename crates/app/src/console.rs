@@ -253,7 +253,7 @@ impl App {
                 codes_left = Some(factor.recovery.len().saturating_sub(1));
                 let by = By::Request { request, key_prefix: Some(&prefix) };
                 let status = request.operation.status;
-                changes.audit = Some(self.audit_entry(Action::AuthRecoveryCode, subject(), &by, status, now));
+                changes.audit.push(self.audit_entry(Action::AuthRecoveryCode, subject(), &by, status, now));
             }
         }
         let session = Session::begin(user_id, Some(org), now, self.entropy());

@@ -50,7 +50,7 @@ impl App {
             self.know_agents(actor, &Attendees::default(), &event.attendees).await?;
             series_limits(actor, &mut changes, None, &event, now)?;
             let placed = Placed::new(&calendar, &event, new.if_free);
-            self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_free(actor, &placed, &turn, now, &mut changes).await?;
             self.require_unchanged(actor, new.if_as_of.as_ref(), (&event, None), now, &mut changes).await?;
             if new.send_invitations {
                 self.invite(actor, Invited::new(None, &event), now, &mut changes).await?;
@@ -97,7 +97,7 @@ impl App {
                 known.map_err(|error| Attempt::from(error).about_item(index))?;
                 series_limits(actor, &mut changes, None, event, now)?;
                 let placed = Placed { written: &written, ..Placed::new(&calendar, event, new.if_free) };
-                let free = self.require_free(&placed, &turn, now, &mut changes).await;
+                let free = self.require_free(actor, &placed, &turn, now, &mut changes).await;
                 free.map_err(|refused| refused.about_item(index))?;
                 let unchanged =
                     self.require_unchanged(actor, new.if_as_of.as_ref(), (event, None), now, &mut changes).await;
@@ -335,7 +335,7 @@ impl App {
             }
             let placed =
                 Placed { before: Some(&seen), row: Some(&seen), ..Placed::new(&calendar, &event, patch.if_free) };
-            self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_free(actor, &placed, &turn, now, &mut changes).await?;
             let as_of = patch.if_as_of.as_ref();
             self.require_unchanged(actor, as_of, (&event, Some(&seen)), now, &mut changes).await?;
             let overrides = self.overrides_with_attendees(&seen, &event).await?;

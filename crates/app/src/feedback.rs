@@ -6,7 +6,7 @@ use kalends_wire::{Accepted, CheckedFeedback};
 use crate::{Actor, Answered, App, ChangeSet, Refusal};
 
 /// The prefixes of keys and secrets that Kalends issues.
-const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
+const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "svc_at_", "svc_rt_", "svc_ac_", "whsec_"];
 
 impl App {
     /// Logs feedback from the organization, without the keys and secrets in it.
@@ -62,6 +62,7 @@ mod tests {
             ("no key", "no key"),
             ("svc_sk_abcDEF-_9", "svc_sk_…"),
             ("my key svc_sk_test_abc. and svc_ak_x\"y", "my key svc_sk_…. and svc_ak_…\"y"),
+            ("svc_at_a, svc_rt_b and svc_ac_c", "svc_at_…, svc_rt_… and svc_ac_…"),
             ("whsec_a+b/c=, é svc_sk_", "whsec_…, é svc_sk_…"),
         ] {
             assert_eq!(without_secrets(text), clean);

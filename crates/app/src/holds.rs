@@ -182,9 +182,10 @@ impl App {
         }
         let (mut conflicts, mut any_hidden) = (Vec::new(), false);
         let mut sources = Vec::with_capacity(wanted.calendars.len());
+        let owners = actor.owners(None);
         for calendar in wanted.calendars.iter().copied() {
             let CalendarBusy { source, blocks, mut holds } =
-                self.calendar_busy(org, calendar, wanted.span, None).await?;
+                self.calendar_busy(org, calendar, wanted.span, &owners).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             let shown = actor.sees_all_of(source.agent);

@@ -193,7 +193,8 @@ impl App {
                 ready.push(self.prepared(calendar, planned, &seen, fresh, now).await?);
             }
             let extent = written.extent();
-            let met = self.met_by(calendar, (&ready, chunk), &seen, (turn, now), (&mut written, &mut changes)).await?;
+            let met =
+                self.met_by(actor, calendar, (&ready, chunk), &seen, (turn, now), (&mut written, &mut changes)).await?;
             if let Some(met) = met {
                 written.restore(extent);
                 refused_keys.push(first.known.key);
@@ -263,6 +264,7 @@ impl App {
     /// What the items with one `UID` meet on a calendar that refuses conflicts. Adds them to `written`.
     async fn met_by<'a>(
         &'a self,
+        actor: &Actor,
         calendar: &Calendar,
         (ready, chunk): (&[Ready<'_>], &Chunk),
         seen: &BTreeMap<EventId, Event>,
@@ -300,7 +302,7 @@ impl App {
                 if_free: false,
                 written,
             };
-            match self.require_free(&placed, turn, now, changes).await {
+            match self.require_free(actor, &placed, turn, now, changes).await {
                 Ok(()) => written.add(before.as_ref(), event),
                 Err(Attempt::Refused(Refusal::SlotTaken(found))) => {
                     return Ok(Some(wire::RefusedEvent::new(&planned.item.uid, event, found.conflicts)));

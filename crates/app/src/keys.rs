@@ -1,9 +1,10 @@
 //! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
-use kalends_accounts::{Change, KeyLabel, KeyView, NewKey, NewScopedKey, Organization, ScopedKey, Scopes};
+use kalends_accounts::{Change, KeyView, NewKey, NewScopedKey, Organization, ScopedKey};
 use kalends_calendars::{Agent, AgentStatus};
 use kalends_kernel::KeyId;
 use kalends_plans::{Feature, Metric};
+use kalends_wire::WantedKey;
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, commits::limit};
 
@@ -25,17 +26,16 @@ impl App {
     pub async fn create_key(
         &self,
         actor: &Actor,
-        agent: &str,
-        label: Option<KeyLabel>,
-        scopes: Scopes,
+        wanted: &WantedKey,
     ) -> Result<Answered<kalends_wire::NewScopedKey>, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::ScopedKeys)?;
         retry_stale(|| async {
-            let agent = self.agent(actor, agent).await?.living()?.id;
+            let agent = self.agent(actor, &wanted.agent).await?.living()?.id;
             let (created_by, now) = (&actor.principal.key_prefix, self.now());
-            let label = label.clone();
-            let fresh = NewScopedKey::generate(actor.org(), agent, label, scopes, created_by, now, self.entropy());
+            let (label, scopes) = (wanted.label.clone(), wanted.scopes);
+            let fresh = NewScopedKey::generate(actor.org(), agent, label, scopes, created_by, now, self.entropy())
+                .with_approval(wanted.approval.clone());
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::ScopedKeys, 1, now);
             let id = fresh.key.id;
@@ -129,19 +129,24 @@ impl App {
         self.parts.store.find_scoped_key(actor.org(), key_id).await?.ok_or_else(missing)
     }
 
-    /// Revokes a key. Once this is answered, no node accepts it.
+    /// Revokes a key. Once this is answered, no node accepts it, and its writes that waited for approval are cancelled.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such active key exists; [`Refusal::PlanRequired`] instead on a plan without agent
     /// keys.
     pub async fn revoke_key(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
-        retry_stale(|| async {
+        let (revoked, answer) = retry_stale(|| async {
             let key = self.key(actor, id).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::RevokeKey { org: actor.org(), key: key.id, at: self.now() });
-            self.commit_for(actor, Some(key.agent), key.id.to_string(), changes, Answered::nothing(&actor.request))
-                .await
+            let answer = Answered::nothing(&actor.request);
+            let answer = self.commit_for(actor, Some(key.agent), key.id.to_string(), changes, answer).await?;
+            Ok((key.id, answer))
         })
-        .await
+        .await?;
+        // When no node accepts the key, it asks for nothing more.
+        let by = &actor.principal.key_prefix;
+        self.cancel_approvals_of(&actor.request, actor.org(), by, &[revoked]).await;
+        Ok(answer)
     }
 }

@@ -15,6 +15,7 @@ use kalends_time::{SignedDuration, Timestamp, Zone};
 use crate::ports::Mail;
 
 mod accounts;
+mod approvals;
 mod bookings;
 mod claims;
 mod events;
@@ -28,6 +29,7 @@ mod webhooks;
 pub(crate) use accounts::{
     invites_member, password_reset, password_was_reset, provider_added, provider_took_over, reset_page,
 };
+pub(crate) use approvals::{Asked, asks_for_approval};
 pub(crate) use bookings::{
     Appointment, HostLetter, Visit, asks_for_consent, asks_for_replies, booked, booking_cancelled, booking_moved,
     booking_reminder, called_off, for_host,

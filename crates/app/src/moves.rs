@@ -67,7 +67,7 @@ impl App {
                 overrides: &overrides,
                 ..Placed::new(&calendar, &event, to.if_free)
             };
-            self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_free(actor, &placed, &turn, now, &mut changes).await?;
             changes.calendars.push(Change::update(&seen, event.clone()));
             changes.calendars.extend(override_writes(overrides, now)?);
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));

@@ -355,7 +355,7 @@ impl App {
         let session = Session::begin(user.id, Some(changes.org), self.now(), self.entropy());
         let token = self.token_of(&session)?;
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
-        changes.audit = Some(self.entered(request, changes.org, Action::AuthSignin, user));
+        changes.audit.push(self.entered(request, changes.org, Action::AuthSignin, user));
         self.commit_changes(changes).await?;
         Ok(Ok(token))
     }
@@ -403,7 +403,7 @@ impl App {
             Err(refusal) => return Err(refusal.into()),
         };
         let token = self.token_of(&account.session)?;
-        changes.audit = Some(self.entered(request, changes.org, Action::AuthSignup, &account.user));
+        changes.audit.push(self.entered(request, changes.org, Action::AuthSignup, &account.user));
         changes.accounts.push(Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)));
         match self.commit_changes(changes).await {
             // A user or an organization took the address since it was looked up.

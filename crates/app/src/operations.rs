@@ -34,7 +34,25 @@ impl Operation {
         let has_effects = [VERIFY.id, TEST_WEBHOOK.id].contains(&self.id);
         let is_for_keys = !self.is_public() && !self.is_console() && self.touch != Touch::Admin && !has_effects;
         let on_a_booking = [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&self.id);
-        self.writes() && self.action.is_some() && (is_for_keys || on_a_booking)
+        self.changes_data() && (is_for_keys || on_a_booking)
+    }
+
+    /// Whether it changes data that the audit log records. Public and console operations do so too.
+    pub fn changes_data(&self) -> bool {
+        self.writes() && self.action.is_some()
+    }
+
+    /// Whether it decides an approval, and so needs none.
+    pub fn decides(&self) -> bool {
+        [APPROVE.id, DENY_APPROVAL.id, CANCEL_APPROVAL.id].contains(&self.id)
+    }
+
+    /// Whether its writes can wait for approval. Those of a key can, if one change-set makes them, unless the answer shows
+    /// a secret, which nobody but the caller may read.
+    pub fn can_wait(&self) -> bool {
+        let commits_in_parts = self.id == IMPORT_CALENDAR.id;
+        let is_excluded = self.is_public() || self.decides() || commits_in_parts;
+        self.takes_dry_run() && self.secret_fields().is_empty() && !is_excluded
     }
 
     /// Whether its writes can belong to a run, because an undo can take them back.
@@ -121,8 +139,21 @@ impl Operation {
             {
                 Some(IpLane::SignIn)
             }
+            id if id == REGISTER_CONNECTOR.id => Some(IpLane::ConnectorRegistration),
+            id if id == CONNECTOR_TOKEN.id || id == REVOKE_CONNECTOR_TOKEN.id => Some(IpLane::ConnectorToken),
             _ => None,
         }
+    }
+
+    /// Whether it is an endpoint of OAuth that pages of any origin may call. It takes no cookie, so a page cannot act for its
+    /// visitor there.
+    pub fn is_for_any_page(&self) -> bool {
+        self.id != AUTHORIZE_CONNECTOR.id && OAUTH.iter().any(|operation| operation.id == self.id)
+    }
+
+    /// Whether its errors have the form of RFC 6749, section 5.2.
+    pub fn has_oauth_errors(&self) -> bool {
+        self.method == "POST" && OAUTH.iter().any(|operation| operation.id == self.id)
     }
 
     /// Whether it redirects a browser.
@@ -311,6 +342,11 @@ operations! {
     CANCEL_PROPOSAL = "cancelProposal" "POST" "/v1/scheduling/proposals/{id}/cancel" 200 ProposalOrganize ProposalCancel;
     GET_RUN = "getRun" "GET" "/v1/runs/{name}" 200 HoldSets;
     UNDO_RUN = "undoRun" "POST" "/v1/runs/{name}/undo" 200 HoldSets RunUndo;
+    LIST_APPROVALS = "listApprovals" "GET" "/v1/approvals" 200 AgentLists;
+    GET_APPROVAL = "getApproval" "GET" "/v1/approvals/{id}" 200 AgentData;
+    APPROVE = "approve" "POST" "/v1/approvals/{id}/approve" 200 Decisions ApprovalApprove;
+    DENY_APPROVAL = "denyApproval" "POST" "/v1/approvals/{id}/deny" 200 Decisions ApprovalDeny;
+    CANCEL_APPROVAL = "cancelApproval" "POST" "/v1/approvals/{id}/cancel" 200 AgentData ApprovalCancel;
     CREATE_BOOKING_PAGE = "createBookingPage" "POST" "/v1/booking-pages" 201 AgentData BookingPageCreate;
     LIST_BOOKING_PAGES = "listBookingPages" "GET" "/v1/booking-pages" 200 AgentLists;
     GET_BOOKING_PAGE = "getBookingPage" "GET" "/v1/booking-pages/{id}" 200 AgentData;
@@ -367,9 +403,49 @@ pub static UNDOABLE: &[&Operation] = &[
 pub static MCP: Operation =
     Operation { id: "mcp", method: "POST", path: "/mcp", status: 200, touch: Touch::Common, action: None };
 
+/// Says to clients of OAuth where the tools are, and who grants access to them (RFC 9728).
+pub const TOOLS_METADATA: Operation =
+    oauth("getProtectedResourceMetadata", "GET", "/.well-known/oauth-protected-resource", 200);
+/// [`TOOLS_METADATA`], at the address that belongs to that of the tools.
+pub const TOOLS_METADATA_OF_PATH: Operation =
+    oauth("getProtectedResourceMetadataOfTools", "GET", "/.well-known/oauth-protected-resource/mcp", 200);
+/// Says to clients of OAuth which endpoints there are (RFC 8414).
+pub const OAUTH_METADATA: Operation =
+    oauth("getAuthorizationServerMetadata", "GET", "/.well-known/oauth-authorization-server", 200);
+/// Registers a client of OAuth (RFC 7591).
+pub const REGISTER_CONNECTOR: Operation = oauth("registerConnector", "POST", "/oauth/register", 201);
+/// Leads a browser to the page on which a person grants a client access.
+pub const AUTHORIZE_CONNECTOR: Operation = oauth("authorizeConnector", "GET", "/oauth/authorize", 302);
+/// Exchanges a code or a refresh token for tokens.
+pub const CONNECTOR_TOKEN: Operation = oauth("getConnectorToken", "POST", "/oauth/token", 200);
+/// Ends the access of a client (RFC 7009).
+pub const REVOKE_CONNECTOR_TOKEN: Operation = oauth("revokeConnectorToken", "POST", "/oauth/revoke", 200);
+
+/// The endpoints of OAuth. They are not in [`ALL`]: clients learn of them from [`OAUTH_METADATA`], and their requests,
+/// answers and errors have the forms that the standards say.
+pub static OAUTH: &[&Operation] = &[
+    &TOOLS_METADATA,
+    &TOOLS_METADATA_OF_PATH,
+    &OAUTH_METADATA,
+    &REGISTER_CONNECTOR,
+    &AUTHORIZE_CONNECTOR,
+    &CONNECTOR_TOKEN,
+    &REVOKE_CONNECTOR_TOKEN,
+];
+
+const fn oauth(id: &'static str, method: &'static str, path: &'static str, status: u16) -> Operation {
+    Operation { id, method, path, status, touch: Touch::Public, action: None }
+}
+
 /// The operation of a method and route template, if there is one.
 pub fn find(method: &str, path: &str) -> Option<&'static Operation> {
-    ALL.iter().find(|operation| operation.method == method && operation.path == path).copied()
+    let mut all = ALL.iter().chain(OAUTH);
+    all.find(|operation| operation.method == method && operation.path == path).copied()
+}
+
+/// The operation with that identifier.
+pub fn named(id: &str) -> Option<&'static Operation> {
+    ALL.iter().find(|operation| operation.id == id).copied()
 }
 
 #[cfg(test)]
@@ -380,9 +456,10 @@ mod tests {
 
     #[test]
     fn identifiers_and_routes_are_unique() {
-        let ids: BTreeSet<_> = ALL.iter().map(|operation| operation.id).collect();
-        let routes: BTreeSet<_> = ALL.iter().map(|operation| (operation.method, operation.path)).collect();
-        assert_eq!((ids.len(), routes.len()), (ALL.len(), ALL.len()));
+        let all: Vec<_> = ALL.iter().chain(OAUTH).collect();
+        let ids: BTreeSet<_> = all.iter().map(|operation| operation.id).collect();
+        let routes: BTreeSet<_> = all.iter().map(|operation| (operation.method, operation.path)).collect();
+        assert_eq!((ids.len(), routes.len()), (all.len(), all.len()));
     }
 
     #[test]

@@ -127,13 +127,13 @@ impl App {
         // The key of an agent learns neither what is on the calendars of others nor when they are free.
         let shown = |calendar: &Calendar| actor.narrowed_to().is_none_or(|own| calendar.agent == Some(own));
         let (mut taken, mut conflicts, mut sources) = (false, Vec::new(), Vec::new());
+        let owners = actor.owners(Some(proposal.id()));
         for room in &mut rooms {
             if !proposal.skip_taken() && room.calendar.conflicts == Conflicts::Allow {
                 continue;
             }
             let id = room.calendar.id;
-            let CalendarBusy { source, blocks, holds } =
-                self.calendar_busy(org, id, slot.span(), Some(proposal.id())).await?;
+            let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, id, slot.span(), &owners).await?;
             match place(slot.span(), 0, &blocks, &holds, now) {
                 Ok(over) => {
                     room.guard = Some(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span() });

@@ -19,6 +19,14 @@ const KEY_USES_AT_ONCE: usize = 50;
 /// After how many failures the others wait for the next time.
 const KEY_USES_FAILED: usize = 5;
 
+/// Refuses the access token of a connector once it has expired. Its key stays in force, and a refresh gives it another text.
+fn require_in_time(principal: &Principal, now: Timestamp) -> Result<(), Refusal> {
+    match principal.connector {
+        Some(access) if access.expires_at <= now => Err(Refusal::Unauthorized),
+        Some(_) | None => Ok(()),
+    }
+}
+
 impl App {
     /// Makes a caller of the principal of a session, or of one that an adapter has identified itself. The caller of a key
     /// comes from [`App::authenticate`].
@@ -46,6 +54,7 @@ impl App {
         if let (Some(epoch), Some(entry)) = (epoch, self.principals.entries.get(&hash.0))
             && entry.epoch == epoch
         {
+            require_in_time(&entry.caller.principal, now)?;
             self.note_use(&entry.caller.principal, now);
             return Ok(entry.caller);
         }
@@ -56,6 +65,7 @@ impl App {
         if let Some(epoch) = epoch {
             self.principals.entries.insert(hash.0, Entry { epoch, caller: Arc::clone(&caller) });
         }
+        require_in_time(&caller.principal, now)?;
         self.note_use(&caller.principal, now);
         Ok(caller)
     }

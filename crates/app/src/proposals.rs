@@ -42,7 +42,7 @@ impl App {
             let proposal = Proposal::create(actor.org(), new, now, self.entropy())?;
             actor.for_proposal(&proposal)?;
             let mut changes = ChangeSet::new(actor.org());
-            self.reserve(&proposal, now, &mut changes).await?;
+            self.reserve(actor, &proposal, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Proposals, 1, now);
             let (id, organizer, version) = (proposal.id().to_string(), proposal.organizer(), proposal.version());
             let resource = wire::Proposal::of(&proposal, now);
@@ -102,12 +102,18 @@ impl App {
     }
 
     /// Reserves the times of a proposal if it asks for that, like a hold of the lowest priority.
-    async fn reserve(&self, proposal: &Proposal, now: Timestamp, changes: &mut ChangeSet) -> Result<(), Attempt> {
-        let (org, owner, expires_at) = (proposal.org(), proposal.id(), proposal.expires_at());
-        let mut ended = BTreeSet::new();
+    async fn reserve(
+        &self,
+        actor: &Actor,
+        proposal: &Proposal,
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let (org, owner, expires_at) = (proposal.org(), proposal.id().into(), proposal.expires_at());
+        let (mut ended, owners) = (BTreeSet::new(), actor.owners(None));
         for (calendar, spans) in proposal.reserves() {
             for span in spans.iter().copied() {
-                let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, calendar, span, None).await?;
+                let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, calendar, span, &owners).await?;
                 changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
                 match place(span, 0, &blocks, &holds, now) {
                     // These holds have expired. One hold may overlap several slots.
@@ -130,7 +136,7 @@ impl App {
     /// The writes that end the reservations of a proposal. Reservations on a calendar that is no longer visible need
     /// not be ended.
     pub(crate) async fn unreserve(&self, proposal: &Proposal) -> Result<Vec<Scheduled>, Refusal> {
-        let (org, owner) = (proposal.org(), proposal.id());
+        let (org, owner) = (proposal.org(), proposal.id().into());
         let mut ended = Vec::new();
         for calendar in proposal.reserves().into_keys() {
             if self.parts.store.source_of_calendar(org, calendar).await?.is_some() {

@@ -49,6 +49,8 @@ pub enum Missing {
     Subscription,
     /// A scheduling proposal.
     Proposal,
+    /// An approval.
+    Approval,
     /// A booking page.
     BookingPage,
     /// A booking of a guest.
@@ -88,6 +90,7 @@ impl Missing {
             Self::Feed => "feed",
             Self::Subscription => "iCal subscription",
             Self::Proposal => "proposal",
+            Self::Approval => "approval",
             Self::BookingPage => "booking page",
             Self::Booking => "booking",
             Self::Invitation => "invitation",
@@ -360,6 +363,9 @@ pub enum Refusal {
         /// The current `ETag`.
         current: String,
     },
+    /// What an approved request would change is not as it was when it was asked for.
+    #[error("what the request would change has changed since it was asked for, so nothing was changed; ask again")]
+    ApprovalStale,
     /// A copy of a calendar must start over.
     #[error(transparent)]
     Resync(#[from] kalends_calendars::Resync),
@@ -448,6 +454,27 @@ pub enum Refusal {
         /// The resources that keep it from being taken back.
         resources: Vec<InTheWay>,
     },
+    /// The access token of a connector came to another route than that of the tools.
+    #[error(
+        "the access token of a connector is accepted at {tools} alone; use an API key here",
+        tools = crate::operations::MCP.path
+    )]
+    ConnectorElsewhere,
+    /// The write waits for approval. This is not an error: it is answered with 202.
+    #[error("the write waits for approval {}", .0.id)]
+    AwaitsApproval(Box<kalends_wire::Approval>),
+    /// The key's writes need approval, and this one cannot wait for it.
+    #[error("{0}")]
+    ApprovalNotPossible(String),
+    /// The approval is not pending any more.
+    #[error("the approval is no longer pending: it is {}", .0.as_str())]
+    ApprovalDecided(kalends_approvals::Status),
+    /// The key has as many writes that wait for approval as it may have.
+    #[error(
+        "the key has {most} writes that wait for approval, and no more may wait; cancel one, or wait for a decision",
+        most = kalends_approvals::PENDING_MAX
+    )]
+    TooManyPending,
     /// Other requests kept changing the same thing.
     #[error("too many requests are changing the same thing; repeat the request")]
     Contended,

@@ -134,7 +134,7 @@ impl App {
                 row: Some(&seen),
                 ..Placed::new(&calendar, &changed, patch.if_free)
             };
-            self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_free(actor, &placed, &turn, now, &mut changes).await?;
             let as_of = patch.if_as_of.as_ref();
             self.require_unchanged(actor, as_of, (&changed, Some(&seen_occurrence)), now, &mut changes).await?;
             if patch.send_invitations {

@@ -85,7 +85,7 @@ impl App {
                 written: &written,
                 ..Placed::new(&calendar, &series, patch.if_free)
             };
-            self.require_free(&placed, &turn, now, &mut changes).await?;
+            self.require_free(actor, &placed, &turn, now, &mut changes).await?;
             if patch.send_invitations {
                 let before = halves.is_none().then_some(&seen);
                 let invited = InvitedSeries { before, event: &series, rows: kept, changed: &overrides };

@@ -63,7 +63,7 @@ mod tests {
         let reserved = kalends_calendars::Change::Unreserve {
             org,
             calendar: calendar(to),
-            owner: kalends_kernel::ProposalId::from_bytes([1; 16]),
+            owner: kalends_kernel::ProposalId::from_bytes([1; 16]).into(),
         };
         ChangeSet { guards: guarded.iter().map(guard).collect(), calendars: vec![reserved], ..ChangeSet::new(org) }
     }

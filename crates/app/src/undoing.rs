@@ -86,7 +86,7 @@ impl App {
                 }
                 let before = Some(&rewrite.current).filter(|current| current.deleted_at.is_none());
                 series_limits(actor, &mut changes, before, &rewrite.after, now)?;
-                if self.is_taken(rewrite, &undoing, &turn, &mut changes).await? {
+                if self.is_taken(actor, rewrite, &undoing, &turn, &mut changes).await? {
                     in_the_way.push(found.in_the_way(rewrite.resource, Reason::TimeTaken));
                 }
             }
@@ -169,6 +169,7 @@ impl App {
     /// the run count as they are after the undo, unless they were there together before the run.
     async fn is_taken<'a>(
         &'a self,
+        actor: &Actor,
         rewrite: &Rewrite,
         undoing: &Undoing<'_>,
         turn: &Turn<'a>,
@@ -202,7 +203,7 @@ impl App {
                 written: &written,
                 ..Placed::new(calendar, &blocking, hold.is_some() || rewrite.is_booked)
             };
-            match self.require_free(&placed, turn, now, changes).await {
+            match self.require_free(actor, &placed, turn, now, changes).await {
                 Ok(()) => {}
                 Err(Attempt::Refused(Refusal::SlotTaken(_))) => return Ok(true),
                 Err(other) => return Err(other),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Version};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, Version};
 
-use crate::{Advance, Agent, AvailabilityRules, Calendar, Event, Reservation};
+use crate::{Advance, Agent, AvailabilityRules, Calendar, Event, Reservation, ReservationOwner};
 
 /// One write to agents, calendars or events. An update applies only if the row still has the version that the
 /// decision read. Otherwise the whole change-set is stale.
@@ -57,7 +57,8 @@ pub enum Change {
     /// Deletes these rules if they still have their version. Increments the calendar's revision. Stale if the
     /// calendar is not visible.
     DeleteRules(AvailabilityRules),
-    /// A proposal reserves these times. Increments the calendar's revision. Stale if the calendar is not visible.
+    /// A proposal or an approval reserves these times. Increments the calendar's revision. Stale if the calendar is not
+    /// visible.
     Reserve {
         /// The organization.
         org: OrgId,
@@ -66,15 +67,15 @@ pub enum Change {
         /// The times.
         reservations: Vec<Reservation>,
     },
-    /// Removes all reservations of a proposal on the calendar. Increments its revision. Stale if the calendar is not
-    /// visible.
+    /// Removes all reservations of a proposal or an approval on the calendar. Increments its revision. Stale if the
+    /// calendar is not visible.
     Unreserve {
         /// The organization.
         org: OrgId,
         /// The calendar.
         calendar: CalendarId,
-        /// The proposal.
-        owner: ProposalId,
+        /// What reserved them.
+        owner: ReservationOwner,
     },
     /// The key of an agent placed this hold set, whose events the same change-set creates. Increments neither the
     /// revision nor the events' versions.

@@ -66,7 +66,7 @@ pub use invitations::Invite;
 pub use patch::Patch;
 pub use placed::PLACED_HOLDS_MAX;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
-pub use reservations::Reservation;
+pub use reservations::{Reservation, ReservationOwner};
 pub use rules::{
     AvailabilityRules, BUFFER_MAX_MINUTES, DATES_MAX, NewRules, WrittenHours, WrittenOverride, WrittenRules,
     WrittenWeek, read_rules, rules_document,

@@ -1,19 +1,47 @@
-//! Reservations: times that a pending proposal keeps.
+//! Reservations: times that a pending proposal, or a write that waits for approval, keeps.
 //!
-//! They have no event. They block time for everything but their proposal, and no list shows them. The reservations of
-//! one proposal may overlap, because only one of its slots is confirmed in the end.
+//! They have no event. They block time for everything but their owner, and no list shows them. The reservations of one
+//! proposal may overlap, because only one of its slots is confirmed in the end.
 
 use crate::{Block, BlockKind};
-use kalends_kernel::ProposalId;
+use kalends_kernel::{ApprovalId, ProposalId, uuid::Uuid};
 use kalends_time::{Span, Timestamp};
 
 use crate::HeldTime;
 
-/// A time of a calendar that a proposal keeps.
+/// What keeps a time: a proposal or an approval. Their identifiers never coincide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ReservationOwner(Uuid);
+
+impl ReservationOwner {
+    /// The owner with that identifier, from a store.
+    pub const fn from_uuid(id: Uuid) -> Self {
+        Self(id)
+    }
+
+    /// The identifier, for a store.
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+}
+
+impl From<ProposalId> for ReservationOwner {
+    fn from(id: ProposalId) -> Self {
+        Self(id.uuid())
+    }
+}
+
+impl From<ApprovalId> for ReservationOwner {
+    fn from(id: ApprovalId) -> Self {
+        Self(id.uuid())
+    }
+}
+
+/// A time of a calendar that a proposal or an approval keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reservation {
-    /// The proposal. The reservation does not block the proposal's own resolution.
-    pub owner: ProposalId,
+    /// What keeps it. The reservation does not block the writes of its own owner.
+    pub owner: ReservationOwner,
     /// The time.
     pub span: Span,
     /// From this instant on, it blocks no time.
@@ -47,7 +75,7 @@ mod tests {
     fn a_reservation_blocks_until_it_expires() {
         let now = Timestamp::from_micros(1_772_323_200_000_000);
         let span = Span::new(now + SignedDuration::hours(5), now + SignedDuration::hours(6)).unwrap();
-        let owner = "spr_00000000000000000000000001".parse().unwrap();
+        let owner = "spr_00000000000000000000000001".parse::<ProposalId>().unwrap().into();
         let reservation = Reservation { owner, span, expires_at: now + SignedDuration::hours(1) };
         assert!(
             reservation.blocks_at(now)

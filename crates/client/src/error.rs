@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use kalends_wire::ErrorBody;
+use kalends_wire::{Approval, ErrorBody};
 
 /// Why a call has no value.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,11 @@ pub enum Error {
         /// The time after which the request may be repeated, if the service named one.
         retry_after: Option<Duration>,
     },
+    /// The write waits for a person's approval, because the key requires it. Nothing has changed yet. If the write is
+    /// approved, the service makes it, so do not repeat the call: [`Client::get_approval`](crate::Client::get_approval)
+    /// waits for the decision.
+    #[error("the write waits for approval {}: {}", .0.id, .0.summary)]
+    AwaitsApproval(Box<Approval>),
     /// The connection failed or broke before the answer was complete, or the attempt timed out.
     #[error("the service was not reached, or its answer did not arrive")]
     Transport(#[source] reqwest::Error),
@@ -60,6 +65,14 @@ impl Error {
         }
     }
 
+    /// The approval that the write waits for, if it does.
+    pub fn approval(&self) -> Option<&Approval> {
+        match self {
+            Self::AwaitsApproval(approval) => Some(approval),
+            _ => None,
+        }
+    }
+
     /// The type of the service's error, such as `validation_error` or `quota_exceeded`.
     pub fn kind(&self) -> Option<&str> {
         self.body().map(|error| &*error.r#type)
@@ -79,6 +92,7 @@ impl Error {
     pub const fn status(&self) -> Option<u16> {
         match self {
             Self::Api { status, .. } | Self::Decode { status, .. } => Some(*status),
+            Self::AwaitsApproval(_) => Some(202),
             _ => None,
         }
     }

@@ -4,20 +4,20 @@ use std::fmt::Display;
 
 use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AnswerBookingEmails, AnswerReplyLink,
-    AnsweredReplyLink, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
+    AnsweredReplyLink, Approval, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
     BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConfirmHold,
     ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent,
     CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook,
-    DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability,
-    Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist,
-    List, ListAgents, ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets,
-    ListMail, ListOrganizationChanges, ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent,
-    NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges, OwnerOfRun, Paging, Plans,
-    Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution, RespondToProposal, Run,
-    ScopedKeys, SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
-    SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UndoRun, UndoneRun, UpdateAgent,
-    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
-    Webhook, WebhookPaging, WebhookSecret,
+    DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, DenyApproval, Event, EventBatch,
+    ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist,
+    JoinedWaitlist, List, ListAgents, ListApprovals, ListAudit, ListBookings, ListCalendars, ListChanges,
+    ListDeliveries, ListEvents, ListHoldSets, ListMail, ListOrganizationChanges, ListProposals, ListSubscriptions,
+    MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, OrganizationChanges,
+    OwnerOfRun, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution,
+    RespondToProposal, Run, ScopedKeys, SearchEvents, ShowEvents, ShownAgent, ShownCalendar, SignUp, SignUpAnswer,
+    SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UndoRun,
+    UndoneRun, UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage,
+    Verified, Verify, WaitForApproval, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -264,6 +264,16 @@ operations! {
     getRun get_run: GET "/v1/runs/{name}" (name; query: OwnerOfRun) -> Run;
     /// Takes back all writes of a run, or none.
     undoRun undo_run: POST "/v1/runs/{name}/undo" (name; query: UndoRun) -> UndoneRun;
+    /// Lists the writes that wait for approval, or did, newest first.
+    listApprovals list_approvals: GET "/v1/approvals" (; query: ListApprovals) -> List<Approval>;
+    /// Returns an approval, and waits for the decision if asked to.
+    getApproval get_approval: GET "/v1/approvals/{id}" (id; query: WaitForApproval) -> Approval;
+    /// Approves a write, which is made at once. The answer says what became of it.
+    approve approve: POST "/v1/approvals/{id}/approve" (id) -> Approval;
+    /// Denies a write.
+    denyApproval deny_approval: POST "/v1/approvals/{id}/deny" (id; body: DenyApproval) -> Approval;
+    /// Cancels a write that waits for approval.
+    cancelApproval cancel_approval: POST "/v1/approvals/{id}/cancel" (id) -> Approval;
     /// Creates a booking page for a calendar.
     createBookingPage create_booking_page: POST "/v1/booking-pages" (; body: CreateBookingPage) -> BookingPage;
     /// Lists booking pages, oldest first.

@@ -9,7 +9,10 @@ use reqwest::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Error, Outcome, wire::ErrorEnvelope};
+use crate::{
+    Error, Outcome,
+    wire::{AwaitsApproval, ErrorEnvelope},
+};
 
 const REQUEST_ID: &str = "x-request-id";
 
@@ -87,6 +90,9 @@ impl Answer {
     /// Parses the answer into a reply or into the error that it contains.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<Reply<T>, Error> {
         let status = self.status.as_u16();
+        if let Some(AwaitsApproval { approval }) = self.awaited() {
+            return Err(Error::AwaitsApproval(Box::new(approval)));
+        }
         // 304 is the answer if the client has the newest version. It has no body, so its value is `None`.
         if self.status.is_success() || self.status == StatusCode::NOT_MODIFIED {
             let value = self.value().map_err(|source| self.unexpected(std::any::type_name::<T>(), source))?;
@@ -105,6 +111,11 @@ impl Answer {
         let ErrorEnvelope { error } =
             serde_json::from_slice(&self.body).map_err(|source| self.unexpected("an error of the service", source))?;
         Err(Error::Api { status, error: Box::new(error), retry_after: self.retry_after() })
+    }
+
+    /// What the write waits for. Other answers with 202 have no approval.
+    fn awaited(&self) -> Option<AwaitsApproval> {
+        if self.status == StatusCode::ACCEPTED { serde_json::from_slice(&self.body).ok() } else { None }
     }
 
     /// Parses JSON as it is. Other text becomes one JSON string, and an empty body becomes null, so that `String`,

@@ -5,7 +5,7 @@ mod table;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use kalends_wire::{ChangeEvent, ListEvents, UpdateAgent, UpdateEvent};
+use kalends_wire::{ApprovalStatus, ChangeEvent, ListEvents, UpdateAgent, UpdateEvent};
 use rstest::rstest;
 
 use self::stub::{Does, Stub};
@@ -18,6 +18,13 @@ const AGENT: &str = r#"{
     "description": null, "status": "active", "metadata": {}, "createdAt": "2026-03-02T08:00:00Z",
     "updatedAt": "2026-03-02T08:00:00Z"
 }"#;
+const ACCEPTED: &str = "202 Accepted\r\ncontent-type: application/json";
+const WAITS: &str = r#"{"approval": {
+    "id": "apr_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "pending", "operation": "deleteAgent",
+    "summary": "Decommission the agent \"Ada\".", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "key_prefix": "svc_ak_Zk9wQm7cXb2dR", "created_at": "2026-03-02T08:00:00Z", "expires_at": "2026-03-03T08:00:00Z",
+    "decide_url": "https://kalends.example/console/approvals/apr_01jn8r6v9ke0bt3m5qz2c7xwdh"
+}}"#;
 const TOO_FAST: &str = "429 Too Many Requests\r\nretry-after: 0";
 const REFUSED: &str = r#"{"error":{"type":"rate_limit_error","message":"too fast","request_id":"req_2"}}"#;
 
@@ -123,6 +130,31 @@ async fn an_error_of_the_service_is_returned() {
     assert_eq!((error.kind(), error.code(), error.param()), (Some("quota_exceeded"), Some("c"), Some("p")));
     assert_eq!((error.status(), error.request_id()), (Some(429), Some("req_3")));
     assert!(matches!(error, Error::Api { retry_after: Some(wait), .. } if wait == Duration::from_secs(86_400)));
+}
+
+#[tokio::test]
+async fn a_write_that_waits_for_approval_has_no_value() {
+    let stub = Stub::that(vec![answers(ACCEPTED, WAITS)]).await;
+    let client = client(&stub);
+    let alone = ChangeEvent::default();
+    for error in [
+        client.delete_agent("a").await.unwrap_err(),
+        client.delete_event("a", &kalends_wire::DeleteEvent::default()).await.map(|_| ()).unwrap_err(),
+        client.update_event("a", &alone, &UpdateEvent::default()).await.map(|_| ()).unwrap_err(),
+    ] {
+        let approval = error.approval().unwrap();
+        assert_eq!((approval.status, &*approval.operation), (ApprovalStatus::Pending, "deleteAgent"));
+        assert_eq!((error.status(), error.code()), (Some(202), None));
+        assert!(error.to_string().contains("apr_01jn8r6v9ke0bt3m5qz2c7xwdh"), "{error}");
+    }
+    assert_eq!(stub.requests().len(), 3, "a waiting write is not repeated");
+}
+
+#[tokio::test]
+async fn another_answer_with_202_is_the_value() {
+    let stub = Stub::that(vec![answers(ACCEPTED, AGENT)]).await;
+    let agent = client(&stub).update_agent("a", &UpdateAgent::default()).await.unwrap();
+    assert_eq!(&*agent.name, "Ada");
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ guides! {
     Use "use/holds" "docs/use/holds.md";
     Use "use/proposals" "docs/use/proposals.md";
     Use "use/runs" "docs/use/runs.md";
+    Use "use/approvals" "docs/use/approvals.md";
     Use "use/booking" "docs/use/booking.md";
     Use "use/webhooks" "docs/use/webhooks.md";
     Use "use/changes" "docs/use/changes.md";
@@ -89,9 +90,11 @@ guides! {
     Use "use/console" "docs/use/console.md";
     Use "use/human-calendars" "docs/use/human-calendars.md";
     Use "use/tools" "docs/use/tools.md";
+    Use "use/connectors" "docs/use/connectors.md";
     Use "use/keys" "docs/use/keys.md";
     Use "use/limits" "docs/use/limits.md";
     Use "use/client" "docs/use/client.md";
+    Use "use/clients" "docs/use/clients.md";
     Run "run/install" "docs/run/install.md";
     Run "run/configure" "docs/run/configure.md";
     Run "run/proxy" "docs/run/proxy.md";
@@ -110,6 +113,7 @@ guides! {
     Contribute "contribute/architecture" "docs/contribute/architecture.md";
     Contribute "contribute/glossary" "docs/contribute/glossary.md";
     Contribute "contribute/properties" "docs/contribute/properties.md";
+    Contribute "contribute/oauth-checklist" "docs/contribute/oauth-checklist.md";
     Contribute "contribute/performance" "docs/contribute/performance.md";
     Contribute "contribute/changelog" "CHANGELOG.md";
     Contribute "contribute/decisions/0001" "docs/contribute/decisions/0001-decide-then-commit.md";

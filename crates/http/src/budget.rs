@@ -42,6 +42,8 @@ const WAITS: Duration = Duration::from_secs(5);
 /// The approximate maximum size of a list entry, in bytes: an event with the longest texts and metadata, and with the
 /// most attendees.
 const ENTRY_MAX: usize = 160 << 10;
+/// The approximate maximum size of an approval, in bytes: its request and its result.
+const APPROVAL_MAX: usize = 2 * kalends_approvals::BODY_MAX;
 /// The number of copies of an answer while a tool's result is made: the answer, its text and its parsed JSON.
 const OF_TOOLS: usize = 3;
 /// While all organizations together hold this many full budgets, an organization that already holds memory cannot
@@ -186,6 +188,8 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
         id if id == operations::LIST_HOLD_SETS.id => {
             PAGE_BYTES_MAX.min(entries(query).saturating_mul(HOLD_SET_MAX).saturating_mul(ENTRY_MAX))
         }
+        // The list is short, but it is made of the whole approvals.
+        id if id == operations::LIST_APPROVALS.id => entries(query).saturating_mul(APPROVAL_MAX),
         // The answer contains what was sent.
         id if id == operations::CREATE_EVENT_BATCH.id => BODY_MAX,
         id if id == operations::EXPORT_CALENDAR.id && for_tool => usize::MAX,
@@ -411,6 +415,7 @@ mod tests {
         assert_eq!(needed(&operations::EXPORT_CALENDAR, None, false), 0);
         assert_eq!(needed(&operations::CREATE_EVENT_BATCH, None, false), BODY_MAX);
         assert_eq!(needed(&operations::GET_EVENT, Some("limit=200"), true), 0);
+        assert_eq!(needed(&operations::LIST_APPROVALS, Some("limit=200"), false), 200 * APPROVAL_MAX);
     }
 
     /// A body with a known length.

@@ -1,12 +1,13 @@
 //! CORS. Pages on origins that the operator configured may read every answer. Pages on other origins may read only
-//! public answers. Neither may read answers to requests with cookies.
+//! public answers, and call the endpoints of OAuth that clients in a page call. Neither may read answers to requests with
+//! cookies.
 
 use axum::{
     body::Body,
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use kalends_app::operations::Operation;
+use kalends_app::operations::{self, Operation};
 
 /// The methods that scripts may use.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
@@ -17,7 +18,7 @@ const SENT: HeaderValue = HeaderValue::from_static(
 /// The headers that scripts may read, in addition to those that are always readable.
 const READ: HeaderValue = HeaderValue::from_static(
     "etag, idempotency-replayed, kalends-dry-run, location, ratelimit, ratelimit-policy, retry-after, \
-     service-terms-upgrade-required, x-request-id, x-service-plan",
+     service-terms-upgrade-required, www-authenticate, x-request-id, x-service-plan",
 );
 /// How long a browser may cache the answer to a preflight, in seconds.
 const KEPT: HeaderValue = HeaderValue::from_static("600");
@@ -45,14 +46,20 @@ impl Cors {
         Self { allowed: allowed.cloned(), varies: true }
     }
 
-    /// Answers a preflight from an allowed origin. Returns `None` for any other request.
-    pub(crate) fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Response> {
-        let asks = method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-        if !asks || self.allowed.is_none() {
+    /// Answers a preflight from an allowed origin, or for an endpoint that pages of any origin may call. Returns `None` for
+    /// any other request.
+    pub(crate) fn preflight(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response> {
+        let asked = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).filter(|_| method == Method::OPTIONS)?;
+        let is_for_any_page =
+            asked.to_str().is_ok_and(|asked| operations::find(asked, path).is_some_and(Operation::is_for_any_page));
+        if !is_for_any_page && self.allowed.is_none() {
             return None;
         }
         let mut response = (StatusCode::NO_CONTENT, Body::empty()).into_response();
         let headers = response.headers_mut();
+        if is_for_any_page {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+        }
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, SENT);
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, KEPT);
@@ -62,8 +69,9 @@ impl Cors {
     /// Sets the CORS headers of an answer.
     pub(crate) fn describe(&self, operation: Option<&Operation>, headers: &mut HeaderMap) {
         // A public answer is the same for every origin, so shared caches may store it.
-        let public =
-            operation.is_some_and(|operation| operation.is_public() && !operation.writes() && !operation.redirects());
+        let public = operation.is_some_and(|operation| {
+            operation.is_for_any_page() || operation.is_public() && !operation.writes() && !operation.redirects()
+        });
         if !public && self.varies {
             headers.append(header::VARY, ORIGIN);
         }

@@ -53,6 +53,9 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> Value {
     for operation in operations::ALL {
         let described = &mut document["paths"][operation.path][operation.method.to_ascii_lowercase()];
         if described.is_object() {
+            if operation.can_wait() {
+                add_waiting(&mut described["responses"]);
+            }
             show_examples(described, operation, &schemas);
             describe(described, operation);
         }
@@ -152,6 +155,27 @@ pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
     operations::ALL.iter().filter(|operation| !takes_query(operation)).map(|operation| operation.id).collect()
 }
 
+/// The status of a write that waits for approval.
+const WAITS: &str = "202";
+
+/// Adds the answer to a write that waits for approval. An operation with the same status on success has both answers.
+fn add_waiting(responses: &mut Value) {
+    let waiting = json!({ "$ref": "#/components/schemas/AwaitsApproval" });
+    match responses.get_mut(WAITS) {
+        Some(success) => {
+            let schema = &mut success["content"]["application/json"]["schema"];
+            *schema = json!({ "anyOf": [schema.take(), waiting] });
+        }
+        None => {
+            responses[WAITS] = json!({
+                "description": "The write waits for approval, because the key requires it. Nothing has changed, and the \
+                    times that it would take are reserved.",
+                "content": { "application/json": { "schema": waiting } }
+            });
+        }
+    }
+}
+
 /// Gives every body of the operation an example: the recorded one of a test, or one built from its schema.
 fn show_examples(described: &mut Value, operation: &Operation, schemas: &Value) {
     let show = |content: Option<&mut Value>, recorded: Option<&Value>| {
@@ -177,8 +201,9 @@ fn example(schema: &Value, schemas: &Value) -> Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
         return example(&schemas[name], schemas);
     }
-    if let Some(first) = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| schema[*key].as_array()?.first()) {
-        return example(first, schemas);
+    let choices = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| schema[*key].as_array());
+    if let Some(choice) = choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null")) {
+        return example(choice, schemas);
     }
     if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
         return first.clone();
@@ -366,7 +391,7 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if sets_cookie(operation) {
         names.push("Set-Cookie");
     }
-    if tagged(operation) && status != "204" {
+    if tagged(operation) && ![WAITS, "204"].contains(&status) {
         names.push("ETag");
     }
     if operation.writes() {
@@ -426,6 +451,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::CREATE_BOOKING_PAGE.id,
         operations::CREATE_PROPOSAL.id,
         operations::LIST_PROPOSALS.id,
+        operations::LIST_APPROVALS.id,
         operations::CREATE_KEY.id,
         operations::CREATE_KEY_FROM_CONSOLE.id,
         operations::OPEN_CONNECTION_LINK.id,
@@ -560,21 +586,24 @@ mod tests {
         let document = document();
         for operation in operations::ALL {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
-            let success: Vec<_> = described["responses"]
+            let success: BTreeSet<_> = described["responses"]
                 .as_object()
                 .unwrap()
                 .keys()
                 .filter(|status| status.starts_with(if operation.redirects() { '3' } else { '2' }))
-                .map(String::as_str)
+                .cloned()
                 .collect();
-            let mut expected = vec![operation.status.to_string()];
+            let mut expected = BTreeSet::from([operation.status.to_string()]);
+            if operation.can_wait() {
+                expected.insert(WAITS.to_owned());
+            }
             if operation.id == operations::DELETE_EVENT.id || operation.id == operations::DELETE_CALENDAR_EVENT.id {
                 // The series, if the request only cancels one of its occurrences.
-                expected.insert(0, "200".to_owned());
+                expected.insert("200".to_owned());
             }
             if operation.id == operations::JOIN_WAITLIST.id {
                 // The address is on the waiting list already.
-                expected.insert(0, "200".to_owned());
+                expected.insert("200".to_owned());
             }
             assert_eq!(success, expected, "{}", operation.id);
             assert!(described["summary"].as_str().is_some_and(|text| !text.is_empty()), "{}", operation.id);
@@ -614,6 +643,7 @@ mod tests {
             "/reauthorize",
             "/resend",
             "/undo",
+            "/approve",
         ];
         let takes_none = without.iter().any(|end| operation.path.ends_with(end));
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none

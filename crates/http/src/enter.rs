@@ -11,7 +11,7 @@ use axum::{
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::{KeyForm, Principal, TERMS_UPGRADE_HEADER, reach::Touch, session_token};
 use kalends_app::{
-    Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
+    Actor, App, Approving, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
 };
 use kalends_kernel::{FieldError, OrgId};
@@ -20,12 +20,13 @@ use kalends_time::Timestamp;
 use url::form_urlencoded;
 
 use crate::{
+    approving,
     budget::{self, ANSWERS, Reserved, Room},
     console::{self, Exceeded},
     dry_run,
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
-    known::{AnsweredBy, Arrival, Carried, Known, Requester},
+    known::{AnsweredBy, Approved, Arrival, Carried, Known, Requester},
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     metered::Metered,
     provenance::provenance,
@@ -90,7 +91,9 @@ pub(crate) async fn enter_as(
     else {
         return next.run(request).await;
     };
-    let principal = Some(&principal).filter(|_| !operation.is_public());
+    // An inner request is that of its own caller: of a message with tool calls, or of the key that asked for approval.
+    let carried = request.extensions().get::<Carried>().map(|Carried(caller)| Arc::clone(&caller.principal));
+    let principal = Some(carried.as_ref().unwrap_or(&principal)).filter(|_| !operation.is_public());
     let mut response = within(&entrance, operation, arrival, principal, request, next).await;
     response.extensions_mut().insert(AnsweredBy(operation));
     response
@@ -221,7 +224,8 @@ async fn authenticated(
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    // A tool call brings its caller along. The rate and the quota were checked for the message that carried it.
+    // A tool call brings its caller along. The rate and the quota were checked for the message that carried it. So does a
+    // request that was approved: they were checked when it was asked for.
     let carried = request.extensions().get::<Carried>().cloned();
     let is_carried = carried.is_some();
     let admitted = match carried {
@@ -339,16 +343,30 @@ async fn identified(
         None => cookie(headers).is_some(),
     };
     if !has_session {
-        return admit(app, operation, arrival, headers).await;
+        return admit_key(app, operation, arrival, headers).await;
     }
     match session_of(app, operation, headers).await {
         Ok((_, principal)) => Ok(Arc::new(app.caller(principal))),
         // A token that is neither.
         Err(ApiError::Refused(Refusal::NotSignedIn)) if bearer(headers).is_some() => {
-            admit(app, operation, arrival, headers).await
+            admit_key(app, operation, arrival, headers).await
         }
         Err(error) => Err(error),
     }
+}
+
+/// [`admit`], on any route but that of the tools. Access tokens of connectors are for the tools alone.
+async fn admit_key(
+    app: &Arc<App>,
+    operation: &'static Operation,
+    arrival: Arrival,
+    headers: &HeaderMap,
+) -> Result<Arc<Caller>, ApiError> {
+    let caller = admit(app, operation, arrival, headers).await?;
+    if caller.principal.connector.is_some() {
+        return Err(Refusal::ConnectorElsewhere.into());
+    }
+    Ok(caller)
 }
 
 /// Authenticates the key. A refused key is recorded in the audit log.
@@ -418,12 +436,20 @@ async fn within(
         Ok(dry_run) => called.dry_run = dry_run,
         Err(error) => return ApiError::from(error).into_response(),
     }
+    if let Some(Approved { approved, is_dry_run }) = request.extensions_mut().remove() {
+        // A release may have changed which operation answers the route.
+        if approved.approval.operation != operation.id {
+            return ApiError::NoRoute.into_response();
+        }
+        called.approving = Some(Approving::Make(approved));
+        called.dry_run = is_dry_run;
+    }
     // A caller that may not call the operation gets that error first.
     let named = run::of(operation, &request);
     called.run = named.as_ref().ok().cloned().flatten();
     let is_dry_run = called.dry_run;
     // Access is checked before anything in the request is read.
-    let caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
+    let mut caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
         Err(refusal) => return ApiError::from(refusal).into_response(),
     };
@@ -447,6 +473,19 @@ async fn within(
         }
         None => None,
     };
+    if let Some(principal) = principal
+        && let Some(policy) = approving::policy(principal, caller.called())
+    {
+        // Few keys need approval, so this future is not part of every other one.
+        let asked = Box::pin(approving::ask(caller.called(), principal, policy, request)).await;
+        match asked {
+            Ok((captured, asking)) => {
+                request = captured;
+                caller.called_mut().approving = Some(asking);
+            }
+            Err(error) => return error.into_response(),
+        }
+    }
     let key = if operation.writes() { request.headers_mut().remove(IDEMPOTENCY_KEY) } else { None };
     let mut response = match key.filter(|_| !is_dry_run) {
         Some(key) => Box::pin(once(entrance, caller, principal, key, request, next)).await,

@@ -78,7 +78,7 @@ async fn wrap(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // A tool call has no line of its own: that of its message names it.
+    // A tool call has no line of its own: that of its message names it. Neither has a request that was approved.
     let log = log.filter(|_| request.extensions().get::<Carried>().is_none());
     let ending = log.map(|log| Ending::new(&log, id, request.method(), &known));
     let ip = address(&app, &request);
@@ -132,12 +132,12 @@ async fn wrap(
 
 /// Rejects requests that no route should see, and answers those that need no route.
 fn admit(request: &Request, cors: &Cors) -> Result<Option<Response>, ApiError> {
-    // The request of a tool call is created here, and has no head to check.
+    // The request of a tool call or of an approval is created here, and has no head to check.
     if request.extensions().get::<Carried>().is_some() {
         return Ok(None);
     }
     head::check(request)?;
-    Ok(cors.preflight(request.method(), request.headers()))
+    Ok(cors.preflight(request.method(), request.uri().path(), request.headers()))
 }
 
 /// The client's address, as far as the proxies can be trusted.

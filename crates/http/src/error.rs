@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::{Limited, MemberError};
 use kalends_app::{
-    App, Obstacles, Refusal,
+    App, GrantError, Obstacles, Refusal,
     operations::{self, Operation},
     ports::CredentialsError,
 };
@@ -14,12 +14,15 @@ use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
 use kalends_runs::{Reason, ResourceKind};
 use kalends_wire::{
-    Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, InTheWay, RunResource, Slot, UndoObstacle,
+    AwaitsApproval, Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, InTheWay, RunResource, Slot, UndoObstacle,
 };
 
-use crate::limits::{
-    BODIES_MAX, BODY_MAX, BYTES_A_SECOND, DEPTH_MAX, FREE, HEADER_BYTES_MAX, HEADERS_MAX, PLACES, URI_MAX, VALUES_MAX,
-    WITHIN,
+use crate::{
+    limits::{
+        BODIES_MAX, BODY_MAX, BYTES_A_SECOND, DEPTH_MAX, FREE, HEADER_BYTES_MAX, HEADERS_MAX, PLACES, URI_MAX,
+        VALUES_MAX, WITHIN,
+    },
+    oauth_error,
 };
 
 /// The maximum number of field errors in a message. The others are only counted.
@@ -80,6 +83,8 @@ pub(crate) enum ApiError {
     Protocol(String),
     /// The session has been switched to another organization than that of the form's page.
     Switched,
+    /// The failure of a request that was made for this one, which this one passes on.
+    Relayed { status: StatusCode, error: Box<ErrorBody>, retry_after: Option<i64> },
     /// The service took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
@@ -102,6 +107,11 @@ impl<T: Into<Refusal>> From<T> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        // A write that waits is an answer, and not a failure.
+        if let Self::Refused(Refusal::AwaitsApproval(approval)) = self {
+            let body = AwaitsApproval { approval: *approval };
+            return (StatusCode::ACCEPTED, axum::Json(body)).into_response();
+        }
         let mut response = self.status().into_response();
         response.extensions_mut().insert(std::sync::Arc::new(self));
         response
@@ -131,6 +141,7 @@ impl ApiError {
 
     pub(crate) fn status(&self) -> StatusCode {
         match self {
+            Self::Relayed { status, .. } => *status,
             Self::NotJson(_)
             | Self::BodyLost
             | Self::Protocol(_)
@@ -156,11 +167,15 @@ impl ApiError {
                 | Refusal::NotUndoable(_)
                 | Refusal::RunFull(_) => StatusCode::BAD_REQUEST,
                 Refusal::Unauthorized
+                | Refusal::ConnectorElsewhere
                 | Refusal::NotSignedIn
                 | Refusal::WrongPassword
                 | Refusal::SecondFactorRequired(_)
                 | Refusal::SecondFactorWrong => StatusCode::UNAUTHORIZED,
+                // It is answered before it would be an error.
+                Refusal::AwaitsApproval(_) => StatusCode::ACCEPTED,
                 Refusal::CrossSite(_)
+                | Refusal::ApprovalNotPossible(_)
                 | Refusal::Waitlisted
                 | Refusal::SignUpClosed
                 | Refusal::Unverified
@@ -216,8 +231,10 @@ impl ApiError {
                 | Refusal::StillRunning
                 | Refusal::AlreadyAnswered
                 | Refusal::InTheWay { .. }
+                | Refusal::ApprovalDecided(_)
+                | Refusal::TooManyPending
                 | Refusal::Contended => StatusCode::CONFLICT,
-                Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+                Refusal::Stale { .. } | Refusal::ApprovalStale => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) | Refusal::FeedResync(_) | Refusal::ClaimOver => StatusCode::GONE,
                 Refusal::Undelivered | Refusal::MetadataNotIndexed => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
@@ -236,9 +253,16 @@ impl ApiError {
         }
     }
 
-    /// Renders the error as a response, in the envelope that all errors share.
+    /// Renders the error as a response, in the envelope that all errors share, or in the form that clients of OAuth read.
     pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
         let error = self.body(app, request.to_string(), operation);
+        if operation.is_some_and(Operation::has_oauth_errors) {
+            let status = self.status();
+            let mut response =
+                oauth_error::answer(status, GrantError::new(oauth_error::code_of(status), error.message));
+            self.add_retry_after(response.headers_mut());
+            return response;
+        }
         debug_assert!(
             ErrorCode::all()
                 .any(|code| error.code.as_ref() == Some(&code.name())
@@ -267,6 +291,7 @@ impl ApiError {
 
     const fn retry_after(&self) -> Option<i64> {
         match self {
+            Self::Relayed { retry_after, .. } => *retry_after,
             Self::Refused(
                 Refusal::LimitReached { retry_after, .. }
                 | Refusal::BookingClosed { retry_after }
@@ -290,7 +315,8 @@ impl ApiError {
         }
     }
 
-    fn body(&self, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
+    /// The body of the response, in the envelope.
+    pub(crate) fn body(&self, app: &App, id: String, operation: Option<&Operation>) -> ErrorBody {
         let plain = |kind, code, message: &str| ErrorBody::new(kind, code, message.to_owned(), id.clone());
         let malformed = |code, message: &str| plain(ErrorType::InvalidRequest, code, message);
         match self {
@@ -414,6 +440,7 @@ impl ApiError {
                 ErrorCode::Internal,
                 "something went wrong here; quote the request_id to the operator",
             ),
+            Self::Relayed { error, .. } => ErrorBody { request_id: id, ..ErrorBody::clone(error) },
             Self::Refused(refusal) => refused(refusal, app, id, operation),
         }
     }
@@ -425,7 +452,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Invalid(errors) | Refusal::Proposal(ProposalError::Invalid(errors)) => {
             invalid(errors, ErrorCode::InvalidValue, id, operation)
         }
-        Refusal::Unauthorized => coded(ErrorType::Unauthorized, ErrorCode::InvalidKey),
+        Refusal::Unauthorized | Refusal::ConnectorElsewhere => coded(ErrorType::Unauthorized, ErrorCode::InvalidKey),
         Refusal::NotSignedIn => coded(ErrorType::AuthenticationError, ErrorCode::NotSignedIn),
         Refusal::WrongPassword => coded(ErrorType::AuthenticationError, ErrorCode::WrongPassword),
         Refusal::SecondFactorRequired(_) => coded(ErrorType::AuthenticationError, ErrorCode::SecondFactorRequired),
@@ -436,6 +463,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::CrossSite(_) => coded(ErrorType::Forbidden, ErrorCode::CrossSite),
         Refusal::SignUpClosed => coded(ErrorType::Forbidden, ErrorCode::SignUpClosed),
         Refusal::Waitlisted => coded(ErrorType::AccountWaitlisted, ErrorCode::AccountWaitlisted),
+        Refusal::ApprovalNotPossible(_) => coded(ErrorType::Forbidden, ErrorCode::ApprovalNotPossible),
+        Refusal::ApprovalDecided(_) => coded(ErrorType::Conflict, ErrorCode::ApprovalDecided),
+        Refusal::TooManyPending => coded(ErrorType::Conflict, ErrorCode::TooManyPendingApprovals),
         Refusal::OutOfReach => coded(ErrorType::Forbidden, ErrorCode::OutOfReach),
         Refusal::AgentPaused => coded(ErrorType::Forbidden, ErrorCode::AgentPaused),
         Refusal::RoleTooLow | Refusal::Member(MemberError::NotManager | MemberError::AboveOwn) => {
@@ -466,7 +496,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
-            Limited::Mail(_) | Limited::TestMail => coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit),
+            Limited::Mail(_) | Limited::TestMail | Limited::ApprovalMail => {
+                coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit)
+            }
             Limited::Exports | Limited::AuditFiles => coded(ErrorType::RateLimited, ErrorCode::ExportLimit),
             Limited::Feedback => coded(ErrorType::QuotaExceeded, ErrorCode::FeedbackLimit),
         },
@@ -498,6 +530,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::CalendarProvider => ErrorCode::ProviderNotFound,
                 kalends_app::Missing::Member => ErrorCode::MemberNotFound,
                 kalends_app::Missing::Run => ErrorCode::RunNotFound,
+                kalends_app::Missing::Approval => ErrorCode::ApprovalNotFound,
             },
         ),
         Refusal::AgentState(_) => coded(ErrorType::Conflict, ErrorCode::AgentDecommissioned),
@@ -549,6 +582,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Stale { .. } => {
             ErrorBody { param: Some("If-Match".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Stale) }
         }
+        Refusal::ApprovalStale => coded(ErrorType::Conflict, ErrorCode::Stale),
         Refusal::Resync(_) | Refusal::FeedResync(_) => {
             ErrorBody { param: Some("since".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Resync) }
         }
@@ -604,7 +638,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             "the database is not answering; repeat the request".to_owned(),
             id,
         ),
-        Refusal::Credentials(CredentialsError::Failed(_))
+        // A write that waits never gets here: it is answered with 202.
+        Refusal::AwaitsApproval(_)
+        | Refusal::Credentials(CredentialsError::Failed(_))
         | Refusal::Store(StoreError::Corrupt(_) | StoreError::Failed(_)) => ErrorBody::new(
             ErrorType::InternalError,
             ErrorCode::Internal,

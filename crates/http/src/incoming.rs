@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
-use http::{HeaderValue, Version, header};
+use http::{HeaderValue, Method, Version, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use kalends_app::operations;
@@ -30,8 +30,11 @@ use crate::{
 /// How long an answer may take. Time in which the service waits for the caller's body does not count.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long an answer may take if it may wait for changes. The longest wait comes on top of the deadline.
+/// How long an answer may take if it may wait for changes or for a decision. The longest wait comes on top of the deadline.
 const DEADLINE_OF_WAITS: Duration = Duration::from_secs(DEADLINE.as_secs() + WAIT_MAX.unsigned_abs());
+
+/// Where the approvals are.
+const APPROVALS: &str = "/v1/approvals/";
 
 /// How many bytes of an unread body are read, so that its connection can be used for the next request.
 const READ_ON_MAX: usize = 64 * 1024;
@@ -167,8 +170,10 @@ impl Drop for Incoming {
 
 /// The deadline of a request.
 fn deadline_of(request: &Request) -> Duration {
-    let waits = request.uri().path() == operations::LIST_ORGANIZATION_CHANGES.path;
-    if waits { DEADLINE_OF_WAITS } else { DEADLINE }
+    let path = request.uri().path();
+    let waits_for_changes = path == operations::LIST_ORGANIZATION_CHANGES.path;
+    let waits_for_a_decision = request.method() == Method::GET && path.starts_with(APPROVALS);
+    if waits_for_changes || waits_for_a_decision { DEADLINE_OF_WAITS } else { DEADLINE }
 }
 
 /// Answers a request within its deadline and leaves its connection usable. It reads the rest of an unread body, or

@@ -126,6 +126,15 @@ pub struct ToolCall {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnsweredBy(pub &'static Operation);
 
-/// The caller of the outer request, attached to the inner one. Only a tool call attaches it.
+/// The caller of an inner request, attached to it. A tool call attaches the caller of its message, and an approval the key
+/// that asked.
 #[derive(Clone)]
 pub(crate) struct Carried(pub(crate) Arc<Caller>);
+
+/// The approval with which an inner request is made, attached to it.
+#[derive(Clone)]
+pub(crate) struct Approved {
+    pub approved: Arc<kalends_app::Approved>,
+    /// Whether nothing is committed.
+    pub is_dry_run: bool,
+}

@@ -9,6 +9,7 @@
 //! - a guard against panics
 //! - `enter`, after routing: authentication, limits, metering, idempotency, headers of the plan
 
+mod approving;
 mod booking_facts;
 mod budget;
 mod console;
@@ -30,6 +31,8 @@ mod limits;
 mod list_page;
 mod mcp;
 mod metered;
+mod new_key;
+mod oauth_error;
 mod on_first_use;
 mod once;
 mod pages;
@@ -58,7 +61,7 @@ use tower_http::{
 };
 
 pub(crate) use self::service::{Routes, Service};
-use self::{enter::Entrance, envelope::Desk, limits::COMPRESS_ABOVE};
+use self::{approving::Maker, enter::Entrance, envelope::Desk, limits::COMPRESS_ABOVE};
 pub use self::{
     error::refused_connection,
     known::ToolCall,
@@ -101,15 +104,19 @@ fn compose(
         move || mcp::Tools::of(&self::description(&base_url)).0
     };
     let description = endpoints::Description::new(move || openapi_json(&base_url));
+    let maker = Maker::new(Arc::clone(&app));
     let routes = Router::new()
-        .merge(enter(routes.merge(console::routes()), entrance))
+        .merge(enter(routes.merge(console::routes()).merge(endpoints::connectors::routes()), entrance))
         .merge(docs::routes(docs::Site::new(description.clone())))
         .merge(pages::routes(&app))
         .merge(console::operator_routes(&app))
         .with_state(Arc::clone(&app))
-        .layer(axum::Extension(description));
+        .layer(axum::Extension(description))
+        .layer(axum::Extension(maker.clone()));
     let desk = Desk { app, log };
-    let inner = surround(desk.clone(), routes.clone());
+    let inner = Arc::new(surround(desk.clone(), routes.clone()));
+    maker.serve(&inner);
+    // The route of the tools keeps it, so it lives as long as the complete router.
     let routes = routes.merge(mcp::route(&desk.app, tools, inner));
     surround(desk, routes)
 }

@@ -35,6 +35,7 @@ use crate::{
     enter::{self, Entrance},
     envelope::Desk,
     error::ApiError,
+    known::{Approved, Carried},
     surround,
 };
 
@@ -405,4 +406,54 @@ async fn the_rate_limit_applies_to_sessions_too() {
     assert_eq!(error(refused).await["type"], "rate_limit_error");
     make.clock.advance(kalends_time::SignedDuration::seconds(1));
     assert_eq!(me().await.status(), StatusCode::OK);
+}
+
+/// Behind an entrance of somebody else, too, a tool call and an approved write are those of their key.
+#[tokio::test]
+async fn an_inner_request_is_that_of_its_own_caller() {
+    let (store, make) = (MemoryStore::new(), Fixtures::new());
+    let app = app(&store, &make);
+    let mut known = Vec::new();
+    for _ in 0..2 {
+        let organization = kalends_accounts::Organization { plan: Plan::Pro, ..make.organization() };
+        let (key, agent) = (make.key(organization.id), make.agent(organization.id));
+        let changes = ChangeSet::new(organization.id).create(&organization).create(&key.key).create(&agent);
+        store.commit(changes).await.unwrap();
+        known.push((app.authenticate(&key.text).await.unwrap(), agent.id.to_string()));
+    }
+    let [(embedder, own), (inner, other)] = &known[..] else { panic!("{}", known.len()) };
+    let service = crate::router_for(app, Arc::clone(&embedder.principal));
+    for (carried, listed, absent) in [(None, own, other), (Some(inner), other, own)] {
+        let mut request = reading("/v1/agents").body(Body::empty()).unwrap();
+        if let Some(caller) = carried {
+            request.extensions_mut().insert(Carried(Arc::clone(caller)));
+        }
+        let answer = service.clone().oneshot(request).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        assert!(text.contains(listed.as_str()) && !text.contains(absent.as_str()), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_makes_no_request_of_another_operation() {
+    let (store, make) = (MemoryStore::new(), Fixtures::new());
+    let app = app(&store, &make);
+    let organization = kalends_accounts::Organization { plan: Plan::Pro, ..make.organization() };
+    let (key, agent) = (make.key(organization.id), make.agent(organization.id));
+    let changes = ChangeSet::new(organization.id).create(&organization).create(&key.key).create(&agent);
+    store.commit(changes).await.unwrap();
+    let caller = app.authenticate(&key.text).await.unwrap();
+    let service = crate::router_for(app, Arc::clone(&caller.principal));
+    for (operation, status) in [("listAgents", StatusCode::OK), ("createEvent", StatusCode::NOT_FOUND)] {
+        let approval = kalends_approvals::Approval {
+            operation: operation.to_owned(),
+            ..make.approval(&make.scoped_key(&agent).key)
+        };
+        let approved = Arc::new(kalends_app::Approved { approval, by: "svc_sk_0".to_owned() });
+        let mut request = reading("/v1/agents").body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Approved { approved, is_dry_run: false });
+        assert_eq!(service.clone().oneshot(request).await.unwrap().status(), status, "{operation}");
+    }
 }

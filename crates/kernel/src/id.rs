@@ -207,6 +207,10 @@ ids! {
     ExternalCalendarId = "xcl";
     /// A grant: the agents for which a user's calendars count as busy.
     GrantId = "grt";
+    /// A write that waits for approval, or did.
+    ApprovalId = "apr";
+    /// A program that acts for agents by OAuth.
+    ConnectorClientId = "oac";
     /// One write of a run to one resource.
     RunWriteId = "rnw";
     /// A request, as `X-Request-Id` and error envelopes show it.

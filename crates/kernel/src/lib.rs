@@ -27,10 +27,10 @@ pub use field::{Code, FieldError, FieldErrors};
 pub use foreign::Foreign;
 pub use human_source::HumanSource;
 pub use id::{
-    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
-    DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MemberInvitationId,
-    MessageId, OrgId, ProposalId, RequestId, ResponseId, RulesId, RunWriteId, SessionId, SlotId, SubscriptionId,
-    UserId, WebhookId, new_uuid,
+    AgentId, ApprovalId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId,
+    ConnectorClientId, DataKeyId, DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId,
+    LetterId, MemberInvitationId, MessageId, OrgId, ProposalId, RequestId, ResponseId, RulesId, RunWriteId, SessionId,
+    SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
 pub use locale::{Language, Locale, LocaleError};
 pub use metadata::Metadata;
@@ -39,5 +39,5 @@ pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
 pub use request_time::{EARLIEST_TIME, RequestTimeError, request_time};
 pub use revision::{Revision, Version};
 pub use store::{CorruptRow, StoreError};
-pub use text::{bounded_text, optional_text};
+pub use text::{bounded_text, is_invisible, optional_text, visible};
 pub use token::{base64, base64url, from_base64, from_base64url};

@@ -50,6 +50,49 @@ pub fn optional_text(param: &str, text: Option<&str>, max: usize) -> Result<Opti
     text.map(|text| bounded_text(param, text, 0, max)).transpose()
 }
 
+/// Whether a reader does not see the character itself. It may hide among others, change what they look like, or turn them
+/// around. Control characters are not among these.
+///
+/// ```
+/// use kalends_kernel::is_invisible;
+///
+/// assert!(['\u{200b}', '\u{202e}', '\u{fe0f}', '\u{e0041}'].into_iter().all(is_invisible));
+/// assert!(!['a', ' ', '\n', 'ß', '診'].into_iter().any(is_invisible));
+/// ```
+pub const fn is_invisible(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// The text without [invisible characters](is_invisible).
+///
+/// ```
+/// use kalends_kernel::visible;
+///
+/// assert_eq!(visible("Lu\u{200b}nch"), "Lunch");
+/// ```
+pub fn visible(text: &str) -> String {
+    text.replace(is_invisible, "")
+}
+
 /// Deserializes a value from the text that `parse` reads, without a copy of the text.
 pub(crate) fn deserialized<'de, T, E: fmt::Display, D: Deserializer<'de>>(
     deserializer: D,
@@ -77,6 +120,12 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn text_without_invisible_characters_keeps_the_others() {
+        assert_eq!(visible("Ki\u{200b}ck\u{e0041}-o\u{fe0f}ff, ok\n"), "Kick-off, ok\n");
+        assert_eq!(visible("\u{3164}\u{ad}"), "");
+    }
 
     #[rstest]
     #[case("", false)]

@@ -9,6 +9,8 @@ use crate::{EventType, Subscription};
 pub enum Cause {
     /// An operation of the API, by method and route template.
     Operation(&'static str, &'static str),
+    /// Any write of a key that requires approval for it.
+    WaitingWrite,
     /// Something that falls due.
     Due(Due),
 }
@@ -26,6 +28,8 @@ pub enum Due {
     HoldExpiry,
     /// The expiry of a proposal.
     ProposalExpiry,
+    /// The expiry of a write that waits for approval.
+    ApprovalExpiry,
     /// A 410 from an endpoint, or five days of uninterrupted failures.
     EndpointFailure,
 }
@@ -51,6 +55,8 @@ pub enum Payload {
     ProposalCancellation,
     /// `proposal_id`.
     ProposalExpiry,
+    /// An Approval, without its `result`.
+    Approval,
     /// A webhook endpoint with `reason`: `gone` or `failing`.
     WebhookWithReason,
     /// A webhook endpoint.
@@ -131,6 +137,13 @@ impl EventType {
                 &[Cause::Operation("POST", "/v1/scheduling/proposals/{id}/cancel"), RESPOND, RESOLVE, UNDO]
             }
             Self::ProposalExpired => &[Cause::Due(Due::ProposalExpiry)],
+            Self::ApprovalRequested => &[Cause::WaitingWrite],
+            Self::ApprovalDecided => &[
+                Cause::Operation("POST", "/v1/approvals/{id}/approve"),
+                Cause::Operation("POST", "/v1/approvals/{id}/deny"),
+                Cause::Operation("POST", "/v1/approvals/{id}/cancel"),
+                Cause::Due(Due::ApprovalExpiry),
+            ],
             Self::WebhookDeactivated => &[Cause::Due(Due::EndpointFailure)],
             Self::WebhookTest => &[Cause::Operation("POST", "/v1/webhooks/{id}/test")],
         }
@@ -156,6 +169,7 @@ impl EventType {
             Self::ProposalConfirmed => Payload::ProposalResolution,
             Self::ProposalCancelled => Payload::ProposalCancellation,
             Self::ProposalExpired => Payload::ProposalExpiry,
+            Self::ApprovalRequested | Self::ApprovalDecided => Payload::Approval,
             Self::WebhookDeactivated => Payload::WebhookWithReason,
             Self::WebhookTest => Payload::Webhook,
         }

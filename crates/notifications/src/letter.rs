@@ -6,7 +6,7 @@
 //! whether or not the newer one has been sent. It waits for one that is in flight, so that the newest arrives last.
 //! A series and its occurrences wait for each other, but a letter about one occurrence supersedes no other.
 
-use kalends_kernel::{BookingId, BookingPageId, EventId, LetterId, MemberInvitationId, OrgId, UserId};
+use kalends_kernel::{ApprovalId, BookingId, BookingPageId, EventId, LetterId, MemberInvitationId, OrgId, UserId};
 use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{DropReason, Envelope, Fence, LetterEnd, LetterRecord, LetterStatus};
@@ -78,6 +78,11 @@ impl About {
     /// The address of a user: the request to prove it. No event has the identifier of a user.
     pub const fn address(user: UserId) -> Self {
         Self { event: EventId::from_bytes(user.uuid().into_bytes()), occurrence: None }
+    }
+
+    /// A write that waits for approval: the request to decide about it. No event has the identifier of an approval.
+    pub const fn approval(approval: ApprovalId) -> Self {
+        Self { event: EventId::from_bytes(approval.uuid().into_bytes()), occurrence: None }
     }
 
     /// Nothing that another letter is about: the letter waits for none, and none supersedes it. No event has the identifier

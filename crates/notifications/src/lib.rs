@@ -59,7 +59,7 @@ const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// What a webhook message announces: one of 19 types that endpoints can subscribe to, or a requested test.
+        /// What a webhook message announces: one of 21 types that endpoints can subscribe to, or a requested test.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
             $($(#[doc = $doc])+ $name,)*
@@ -134,6 +134,10 @@ event_types! {
     ProposalCancelled = "proposal.cancelled",
     /// A proposal expired.
     ProposalExpired = "proposal.expired",
+    /// A write waits for approval.
+    ApprovalRequested = "approval.requested",
+    /// A write that waited was approved, denied or cancelled, it failed, or nobody decided it in time.
+    ApprovalDecided = "approval.decided",
     /// A webhook endpoint was switched off after lasting failure.
     WebhookDeactivated = "webhook.deactivated",
 }
@@ -162,8 +166,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_nineteen_types_and_their_names_round_trip() {
-        assert_eq!(EventType::ALL.len(), 19);
+    fn there_are_twenty_one_types_and_their_names_round_trip() {
+        assert_eq!(EventType::ALL.len(), 21);
         for event_type in EventType::ALL {
             assert_eq!(EventType::from_name(event_type.as_str()), Some(*event_type));
             assert_eq!(EventType::from_stored(event_type.as_str()), Some(*event_type));

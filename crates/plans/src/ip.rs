@@ -24,11 +24,15 @@ pub enum IpLane {
     SignUp,
     /// Wrong tokens of the operator.
     Operator,
+    /// Registrations of clients of OAuth. The clients of a hosted assistant share its addresses.
+    ConnectorRegistration,
+    /// Exchanges of codes and refresh tokens for access tokens, and revocations.
+    ConnectorToken,
 }
 
 impl IpLane {
     /// Every lane.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Feed,
         Self::Plans,
         Self::BookingPage,
@@ -38,6 +42,8 @@ impl IpLane {
         Self::SignIn,
         Self::SignUp,
         Self::Operator,
+        Self::ConnectorRegistration,
+        Self::ConnectorToken,
     ];
 
     /// The name in `KALENDS_IP_LIMITS`.
@@ -52,6 +58,8 @@ impl IpLane {
             Self::SignIn => "sign_in",
             Self::SignUp => "sign_up",
             Self::Operator => "operator",
+            Self::ConnectorRegistration => "connector_registration",
+            Self::ConnectorToken => "connector_token",
         }
     }
 
@@ -63,8 +71,11 @@ impl IpLane {
     /// The default number of requests per minute.
     pub const fn default_per_minute(self) -> u32 {
         match self {
+            // Hosted assistants renew the tokens of all their users from few addresses.
+            Self::ConnectorToken => 600,
             Self::Feed | Self::Rsvp => 120,
             Self::Plans | Self::BookingPage => 60,
+            Self::ConnectorRegistration => 30,
             Self::Booking | Self::SignIn | Self::Operator => 10,
             Self::Waitlist | Self::SignUp => 5,
         }
@@ -174,6 +185,8 @@ mod tests {
     #[case(IpLane::SignIn, "sign_in", 10)]
     #[case(IpLane::SignUp, "sign_up", 5)]
     #[case(IpLane::Operator, "operator", 10)]
+    #[case(IpLane::ConnectorRegistration, "connector_registration", 30)]
+    #[case(IpLane::ConnectorToken, "connector_token", 600)]
     fn every_lane_has_its_default(#[case] lane: IpLane, #[case] name: &str, #[case] per_minute: u32) {
         assert_eq!((lane.as_str(), IpLane::from_name(name)), (name, Some(lane)));
         assert_eq!(IpLimits::default().rate(lane), Some(Rate::per_minute(per_minute)));
@@ -198,7 +211,8 @@ mod tests {
     #[case::an_empty_entry("feed=1,", "\"\" is not valid")]
     #[case::unknown(
         "feeds=1",
-        "the names are feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator"
+        "the names are feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator, \
+         connector_registration, connector_token"
     )]
     #[case::zero("feed=0", "as 1 to 1000000 requests per minute, or off; got \"0\"")]
     #[case::negative("feed=-1", "feed as 1 to")]

@@ -6,9 +6,9 @@
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
-//! connections, their calendars by id, grants by id, writes of runs, accounts, the organization that is counted,
-//! counters, allowances, heads of change feeds by organization, and last the epoch of principals. From its beginning, a
-//! transaction holds a shared lock on its organizations, which keeps them from being deleted. Only a deletion, a change
+//! connections, their calendars by id, grants by id, writes of runs, approvals, accounts, the organization that is
+//! counted, counters, allowances, heads of change feeds by organization, and last the epoch of principals. From its
+//! beginning, a transaction holds a shared lock on its organizations, which keeps them from being deleted. Only a deletion, a change
 //! of an organization's address, and the start of a change feed wait for this lock; they lock nothing that comes before
 //! accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
 //! retried here.
@@ -27,8 +27,8 @@ use sqlx::{PgConnection, Postgres};
 use tracing::Instrument as _;
 
 use crate::apply::{
-    accounts, answers, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals, runs,
-    subscriptions, usage, webhooks,
+    accounts, answers, approvals, audit, bookings, bridge, calendars, change_feed, letters, outbox, placed, proposals,
+    runs, subscriptions, usage, webhooks,
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
@@ -188,6 +188,7 @@ async fn write(
     bookings::apply(connection, batch).await?;
     bridge::apply(connection, batch).await?;
     runs::apply(connection, batch).await?;
+    approvals::apply(connection, batch).await?;
     letters::withdraw(connection, batch).await?;
     letters::apply(connection, batch).await?;
     let with_feed = outbox::apply(connection, batch).await?;
@@ -196,6 +197,7 @@ async fn write(
     usage::check_existing(connection, batch).await?;
     placed::check(connection, batch).await?;
     runs::check(connection, batch).await?;
+    approvals::check(connection, batch).await?;
     usage::charge(connection, batch).await?;
     letters::take(connection, batch).await?;
     change_feed::append(connection, batch, with_feed, cipher).await?;

@@ -43,6 +43,10 @@ impl Deletions for PostgresStore {
             "DELETE FROM calendars WHERE org_id = $1 AND id IN (SELECT id FROM calendars WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM agents WHERE org_id = $1 AND id IN (SELECT id FROM agents WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM api_keys WHERE org_id = $1 AND id IN (SELECT id FROM api_keys WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM authorization_codes WHERE org_id = $1 AND hash IN (
+                 SELECT hash FROM authorization_codes WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM refresh_tokens WHERE org_id = $1 AND hash IN (
+                 SELECT hash FROM refresh_tokens WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM verification_codes WHERE org_id = $1 AND $2::bigint > 0",
             "DELETE FROM events WHERE org_id = $1 AND id IN (SELECT id FROM events WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM timers WHERE org_id = $1 AND (calendar_id, event_id) IN (
@@ -92,6 +96,7 @@ impl Deletions for PostgresStore {
                  SELECT proposal_id, agent_id FROM proposal_participants WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM run_writes WHERE org_id = $1 AND id IN (
                  SELECT id FROM run_writes WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM approvals WHERE org_id = $1 AND id IN (SELECT id FROM approvals WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM reservations WHERE org_id = $1 AND (calendar_id, proposal_id, place) IN (
                  SELECT calendar_id, proposal_id, place FROM reservations WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM webhooks WHERE org_id = $1 AND id IN (SELECT id FROM webhooks WHERE org_id = $1 LIMIT $2)",

@@ -16,6 +16,7 @@ mod allowances;
 mod apply;
 mod commit;
 mod connect_attempts;
+mod connectors;
 mod counts;
 mod deletions;
 mod error;

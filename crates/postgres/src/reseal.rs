@@ -242,6 +242,14 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"#
             ),
+            SealedColumn::Approvals => old!(
+                content,
+                "SELECT org_id, id, content
+                 FROM approvals
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             SealedColumn::Answers => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
@@ -404,6 +412,11 @@ impl PostgresStore {
                 "UPDATE run_writes w SET state = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE w.org_id = row.org_id AND w.id = row.id AND w.state = row.seen"
+            ),
+            SealedColumn::Approvals => replaced!(
+                "UPDATE approvals a SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE a.org_id = row.org_id AND a.id = row.id AND a.content = row.seen"
             ),
             SealedColumn::FeedTokens => {
                 sqlx::query!(

@@ -1,10 +1,10 @@
 //! The shared rows with the keys of this database: UUIDs.
 
 pub(crate) use kalends_rows::{
-    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
-    booking_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row, grant_row, limits,
-    live_hold, open_attempt_secret, pack, places, proposal_row, read_rules, readable_names, reading_row,
-    reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, webhook_row,
+    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, approval_row,
+    booking_page_row, booking_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row,
+    grant_row, limits, live_hold, open_attempt_secret, pack, places, proposal_row, read_rules, readable_names,
+    reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, webhook_row,
 };
 use uuid::Uuid;
 
@@ -12,8 +12,10 @@ type Key = Uuid;
 
 pub(crate) type AgentNameRow = kalends_rows::AgentNameRow<Key>;
 pub(crate) type AgentRow = kalends_rows::AgentRow<Key>;
+pub(crate) type ApprovalRow = kalends_rows::ApprovalRow<Key>;
 pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
 pub(crate) type AuditRow = kalends_rows::AuditRow<Key>;
+pub(crate) type AuthorizationCodeRow = kalends_rows::AuthorizationCodeRow<Key>;
 pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
 pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;
 pub(crate) type CalendarNameRow = kalends_rows::CalendarNameRow<Key>;
@@ -21,6 +23,7 @@ pub(crate) type CalendarRow = kalends_rows::CalendarRow<Key>;
 pub(crate) type ClaimRow = kalends_rows::ClaimRow<Key>;
 pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
+pub(crate) type ConnectorClientRow = kalends_rows::ConnectorClientRow<Key>;
 pub(crate) type ContentRow = kalends_rows::ContentRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i16>;
@@ -38,6 +41,7 @@ pub(crate) type NeighbourRow = kalends_rows::NeighbourRow<Key>;
 pub(crate) type OrganizationRow = kalends_rows::OrganizationRow<Key>;
 pub(crate) type PrincipalRow = kalends_rows::PrincipalRow<Key>;
 pub(crate) type ReadingRow = kalends_rows::ReadingRow<Key>;
+pub(crate) type RefreshTokenRow = kalends_rows::RefreshTokenRow<Key>;
 pub(crate) type RepeatingRow<'a> = kalends_rows::RepeatingRow<'a, Key>;
 pub(crate) type RulesRow = kalends_rows::RulesRow<Key>;
 pub(crate) type RunWriteRow = kalends_rows::RunWriteRow<Key>;

@@ -13,7 +13,9 @@ use kalends_kernel::{CalendarId, MessageId, OrgId, Version};
 use kalends_notifications::{ChangeType, Confidential, Letter, Message};
 use kalends_time::Timestamp;
 
-use crate::{EventContent, event_state::write_event_state, metadata_digests, places, sealed_envelope};
+use crate::{
+    EventContent, approval::write_approval, event_state::write_event_state, metadata_digests, places, sealed_envelope,
+};
 
 /// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub struct SealedChangeSet {
@@ -46,6 +48,8 @@ pub struct SealedChangeSet {
     letters: Vec<SealedLetter>,
     /// The states before the writes of runs, in order.
     runs: Vec<Option<String>>,
+    /// The sealed part of each change to approvals, in order.
+    approvals: Vec<String>,
     /// The body of the answer.
     body: Option<String>,
 }
@@ -172,6 +176,7 @@ impl SealedChangeSet {
         });
         let letters = letters.collect();
         let runs = changes.runs.iter().map(|change| run_state(change, cipher)).collect::<Result<_, _>>()?;
+        let approvals = changes.approvals.iter().map(|change| approval(change, cipher)).collect::<Result<_, _>>()?;
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(places::answer_body(&stored.scope), body.as_bytes()))
@@ -192,6 +197,7 @@ impl SealedChangeSet {
             bridge,
             letters,
             runs,
+            approvals,
             body,
         })
     }
@@ -278,6 +284,11 @@ impl SealedChangeSet {
         self.changes.runs.iter().zip(self.runs.iter().map(Option::as_deref))
     }
 
+    /// The changes to approvals, each with its sealed part.
+    pub fn approvals(&self) -> impl Iterator<Item = (&kalends_approvals::Change, &str)> {
+        self.changes.approvals.iter().zip(self.approvals.iter().map(String::as_str))
+    }
+
     /// The answer to store, with its sealed body.
     pub fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
@@ -298,6 +309,7 @@ impl SealedChangeSet {
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
             .chain(self.letters.iter().flat_map(|letter| letter.envelope.iter().chain([&letter.content])))
             .chain(self.runs.iter().flatten())
+            .chain(&self.approvals)
             .chain(&self.body);
         let digests = self.digests.iter().map(|digests| digests.len() * DIGEST).sum::<usize>();
         let entries = entries(&self.changes).map(|entry| entry.body.len() + ROW).sum::<usize>();
@@ -330,6 +342,12 @@ fn run_state(change: &kalends_runs::Change, cipher: &dyn FieldCipher) -> Result<
         }
         kalends_runs::Change::Undo { .. } => Ok(None),
     }
+}
+
+/// The sealed part of a change to approvals: the request and the decision.
+fn approval(change: &kalends_approvals::Change, cipher: &dyn FieldCipher) -> Result<String, serde_json::Error> {
+    let approval = change.approval();
+    Ok(cipher.seal(places::approval_content(approval.id), &write_approval(approval)?))
 }
 
 /// The sealed part of a change to webhooks: an endpoint's address and secrets, or a message's payload.

@@ -15,6 +15,7 @@ mod columns;
 
 mod agent;
 mod answer;
+mod approval;
 mod audit;
 mod booking;
 mod calendar;
@@ -24,6 +25,7 @@ mod claim;
 mod code;
 mod connection;
 mod connection_link;
+mod connector;
 mod data_key;
 mod event;
 mod event_metadata;
@@ -51,6 +53,7 @@ mod webhook;
 
 pub use agent::AgentRow;
 pub use answer::{AnswerRow, located_answer};
+pub use approval::{ApprovalRow, approval_decided_at, approval_status};
 pub use audit::AuditRow;
 pub use booking::{
     BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
@@ -62,6 +65,7 @@ pub use claim::ClaimRow;
 pub use code::CodeRow;
 pub use connection::{ConnectionRow, ExternalCalendarRow, ReadingRow, pack};
 pub use connection_link::{AttemptRow, LinkRow};
+pub use connector::{AuthorizationCodeRow, ConnectorClientRow, RefreshTokenRow, redirects_json};
 pub use data_key::{DataKeyRow, state_name};
 pub use event::{EventRow, RepeatingRow, live_hold};
 pub use event_metadata::{NoDigests, WantedMetadata, metadata_digests, stored_digests};
@@ -77,7 +81,7 @@ pub use proposal::{ParticipantRow, ProposalRow};
 pub use reseal::{Renewed, SealedColumn};
 pub use rules::{RulesRow, read_rules};
 pub use run_write::{RunWriteRow, resource_uuid, run_owner};
-pub use scoped_key::{ScopedKeyRow, read_scopes, scopes_text};
+pub use scoped_key::{ScopedKeyRow, approval_columns, read_approval, read_connector, read_scopes, scopes_text};
 pub use sealed::EventContent;
 pub use second_factor::SecondFactorRow;
 pub use session::{SessionRow, SignedInRow};

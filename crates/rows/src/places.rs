@@ -3,8 +3,8 @@
 use kalends_accounts::TokenHash;
 use kalends_app::ports::Place;
 use kalends_kernel::{
-    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    ProposalId, ResponseId, RunWriteId, SubscriptionId, UserId, WebhookId,
+    AgentId, ApprovalId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId,
+    MessageId, ProposalId, ResponseId, RunWriteId, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -71,6 +71,11 @@ pub const fn booking_guest(id: BookingId) -> Place {
 /// Where the sealed state before a write of a run is stored.
 pub const fn run_state(id: RunWriteId) -> Place {
     Place { table: "run_writes", column: "state", id: id.uuid() }
+}
+
+/// Where the sealed part of an approval is stored.
+pub const fn approval_content(id: ApprovalId) -> Place {
+    Place { table: "approvals", column: "content", id: id.uuid() }
 }
 
 /// Where the sealed content of a letter is stored.

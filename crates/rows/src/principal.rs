@@ -9,7 +9,7 @@ use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Plan;
 
 use crate::organization::overridden;
-use crate::scoped_key::read_scopes;
+use crate::scoped_key::{read_approval, read_connector, read_scopes};
 use crate::{Key, Located, row_id};
 
 columns! {
@@ -22,6 +22,10 @@ columns! {
         agent_id: Option<K>,
         agent_status: Option<String>,
         scopes: Option<String>,
+        requires_approval: Option<String>,
+        approval_minutes: Option<i64>,
+        client_id: Option<K>,
+        access_expires_at: Option<i64>,
         plan: String,
         limit_overrides: Option<String>,
         waitlisted_at: Option<i64>,
@@ -48,8 +52,12 @@ impl<K: Key> PrincipalRow<K> {
             }
             _ => (CallerKind::of_key(own.named("kind", &self.kind, KeyKind::from_name)?), Reach::Organization),
         };
+        let approval = read_approval(&own, self.requires_approval.as_deref(), self.approval_minutes)?;
+        let connector = read_connector(&own, self.client_id.as_ref(), self.access_expires_at)?;
         Ok(Principal {
             signed_in: None,
+            approval,
+            connector,
             credential: Credential::Key(key),
             key_prefix: self.prefix,
             org,

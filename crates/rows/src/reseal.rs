@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use kalends_app::ports::{FieldCipher, Place};
 use kalends_kernel::{
-    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    OrgId, ProposalId, ResponseId, RunWriteId, StoreError, SubscriptionId, UserId, WebhookId,
+    AgentId, ApprovalId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId,
+    MessageId, OrgId, ProposalId, ResponseId, RunWriteId, StoreError, SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 
@@ -53,6 +53,8 @@ pub enum SealedColumn {
     SecondFactors,
     /// The states before the writes of runs.
     RunStates,
+    /// The requests and decisions of approvals.
+    Approvals,
     /// The bodies of stored answers.
     Answers,
 }
@@ -69,7 +71,7 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Events,
         Self::Outbox,
         Self::FeedEntries,
@@ -89,6 +91,7 @@ impl SealedColumn {
         Self::CalendarMetadata,
         Self::SecondFactors,
         Self::RunStates,
+        Self::Approvals,
         Self::Answers,
     ];
 
@@ -136,6 +139,7 @@ impl SealedColumn {
             Self::CalendarMetadata => place_of(key, CalendarId::from_uuid, places::calendar_metadata),
             Self::SecondFactors => place_of(key, UserId::from_uuid, places::second_factor_secret),
             Self::RunStates => place_of(key, RunWriteId::from_uuid, places::run_state),
+            Self::Approvals => place_of(key, ApprovalId::from_uuid, places::approval_content),
             Self::Answers => {
                 let row = located_answer(key);
                 let scope = row.digest("scope", key)?;

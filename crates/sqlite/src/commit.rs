@@ -7,8 +7,8 @@
 //!
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
 //! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;
-//! subscriptions; proposals; bookings; the bridge to human calendars; the journal of runs; limits on what exists; charges;
-//! letters and their use of allowances; messages; entries of the change feed; the audit entry.
+//! subscriptions; proposals; bookings; the bridge to human calendars; the journal of runs; approvals; limits on what
+//! exists; charges; letters and their use of allowances; messages; entries of the change feed; entries of the audit log.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -196,11 +196,13 @@ async fn apply_group(
         apply::bookings::apply(connection, entry).await?;
         apply::bridge::apply(connection, entry).await?;
         apply::runs::apply(connection, entry).await?;
+        apply::approvals::apply(connection, entry).await?;
     }
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;
         apply::placed::check(connection, entry).await?;
         apply::runs::check(connection, entry).await?;
+        apply::approvals::check(connection, entry).await?;
     }
     apply::accounts::charge(connection, &group).await?;
     for entry in &group {

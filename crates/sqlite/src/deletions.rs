@@ -47,6 +47,9 @@ impl Deletions for SqliteStore {
             "delete from calendars where rowid in (select rowid from calendars where org_id = ?1 limit ?2)",
             "delete from agents where rowid in (select rowid from agents where org_id = ?1 limit ?2)",
             "delete from api_keys where rowid in (select rowid from api_keys where org_id = ?1 limit ?2)",
+            "delete from authorization_codes where rowid in (
+                select rowid from authorization_codes where org_id = ?1 limit ?2)",
+            "delete from refresh_tokens where rowid in (select rowid from refresh_tokens where org_id = ?1 limit ?2)",
             "delete from verification_codes where rowid in (
                 select rowid from verification_codes where org_id = ?1 limit ?2)",
             "delete from events where rowid in (select rowid from events where org_id = ?1 limit ?2)",
@@ -70,6 +73,7 @@ impl Deletions for SqliteStore {
             "delete from proposal_participants where rowid in (
                 select rowid from proposal_participants where org_id = ?1 limit ?2)",
             "delete from run_writes where rowid in (select rowid from run_writes where org_id = ?1 limit ?2)",
+            "delete from approvals where rowid in (select rowid from approvals where org_id = ?1 limit ?2)",
             "delete from reservations where org_id = ?1 and (calendar_id, proposal_id, place) in (
                 select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
             "delete from booking_slugs where rowid in (select rowid from booking_slugs where org_id = ?1 limit ?2)",

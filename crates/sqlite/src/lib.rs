@@ -12,6 +12,7 @@ mod apply;
 mod busy_text;
 mod commit;
 mod connect_attempts;
+mod connectors;
 mod counts;
 mod deletions;
 mod error;

@@ -165,6 +165,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", org_id, id, state as "sealed!" from run_writes
                      where rowid > ?2 and substr(state, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::Approvals => old!(
+                r#"select rowid as "place!", org_id, id, content as sealed from approvals
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::Answers => old!(
                 r#"select rowid as "place!", org_id, scope as id, body as "sealed!" from idempotent_answers
                      where rowid > ?2 and substr(body, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -261,6 +265,10 @@ impl SqliteStore {
             SealedColumn::RunStates => replaced!(
                 "update run_writes set state = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where run_writes.rowid = (renewed.value ->> 0) and run_writes.state = (renewed.value ->> 1)"
+            ),
+            SealedColumn::Approvals => replaced!(
+                "update approvals set content = renewed.value ->> 2 from jsonb_each(?1) renewed
+                     where approvals.rowid = (renewed.value ->> 0) and approvals.content = (renewed.value ->> 1)"
             ),
             SealedColumn::Answers => replaced!(
                 "update idempotent_answers set body = renewed.value ->> 2 from jsonb_each(?1) renewed

@@ -32,6 +32,7 @@ pub mod account_data;
 pub mod accounts;
 pub mod agents;
 pub mod answers;
+pub mod approvals;
 pub mod bookings;
 pub mod bridge;
 pub mod busy;
@@ -40,6 +41,7 @@ pub mod change_feed;
 pub mod changes;
 pub mod claims;
 pub mod commit;
+pub mod connectors;
 pub mod context;
 pub mod delivery_history;
 pub mod event_metadata;
@@ -306,6 +308,24 @@ macro_rules! conformance_cases {
                 kept_events_are_found_whatever_became_of_them,
                 old_writes_of_runs_are_purged,
             }
+            approvals {
+                approvals_round_trip,
+                the_status_of_an_approval_is_read_alone,
+                approvals_are_listed,
+                approvals_expire_in_lists,
+                approvals_of_other_organizations_are_absent,
+                a_page_of_approvals_has_a_limit_in_bytes,
+                what_expires_first_is_read_first,
+                pending_approvals_of_a_key_are_limited,
+                pending_approvals_of_a_key_are_found,
+                the_last_approval_is_asked_for_once,
+                an_approval_is_decided_once,
+                a_decision_is_written_only_with_its_change,
+                overdue_approvals_are_found,
+                old_approvals_are_purged,
+                approvals_end_with_their_organization,
+                reservations_of_an_approval_block_others,
+            }
             names {
                 names_are_read_by_identifier,
                 what_is_gone_has_no_name,
@@ -340,6 +360,7 @@ macro_rules! conformance_cases {
             }
             scoped_keys {
                 scoped_keys_round_trip,
+                approval_and_client_of_a_key_round_trip,
                 the_last_use_of_a_key_is_kept,
                 scoped_keys_authenticate_their_agent,
                 scoped_keys_authenticate_with_their_scopes,
@@ -352,6 +373,24 @@ macro_rules! conformance_cases {
                 the_last_scoped_key_is_made_once,
                 the_epoch_rises_with_keys_and_agents,
                 keys_of_an_organization_are_replaced,
+            }
+            connectors {
+                clients_round_trip,
+                codes_round_trip,
+                a_code_is_exchanged_once,
+                a_refresh_token_is_exchanged_once,
+                a_renewed_key_has_another_text,
+                only_keys_in_force_are_renewed,
+                a_revoked_key_is_not_renewed,
+                refresh_tokens_of_other_organizations_are_absent,
+                expired_codes_and_tokens_are_purged,
+                unused_clients_are_purged,
+                clients_that_were_never_used_are_purged,
+                clients_that_were_never_used_are_limited,
+                lapsed_grants_are_listed,
+                codes_go_with_their_user,
+                no_code_outlives_its_user,
+                codes_and_tokens_go_with_their_organization,
             }
             people {
                 people_round_trip,

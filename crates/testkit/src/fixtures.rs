@@ -22,10 +22,11 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use kalends_accounts::{
     Acceptance, Action, AuditEntry, Code, Email, KeyKind, KeyLabel, NewKey, NewScopedKey, OrgName, Organization,
-    PasswordHash, PublicMailDomains, Scopes, Session, SignUpSource, SignUps, Terms, User, UserName, VerificationCode,
-    Waitlist,
+    PasswordHash, PublicMailDomains, ScopedKey, Scopes, Session, SignUpSource, SignUps, Terms, User, UserName,
+    VerificationCode, Waitlist,
 };
 use kalends_app::{Answer, Charge, Deployment, Settings, StoredAnswer};
+use kalends_approvals::{APPROVAL_LASTS, Approval, State, WaitingRequest};
 use kalends_availability::Rules;
 use kalends_calendars::{
     Agent, AgentActivity, AgentType, Attendees, AvailabilityRules, Calendar, Conflicts, Event, EventSource,
@@ -33,8 +34,8 @@ use kalends_calendars::{
     Reminders, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
-    base64url, random_bytes,
+    AgentId, ApprovalId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId,
+    UserId, Version, base64url, random_bytes,
 };
 use kalends_notifications::{About, Envelope, EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_plans::{IpLimits, MailLimits, Metric, Plan, TrustedProxies};
@@ -325,6 +326,35 @@ impl Fixtures {
         let slot = NewSlot::new(Span::new(start, start + SignedDuration::hours(1)).expect("an hour"));
         let new = NewProposal::new("Kick-off", organizer, vec![organizer], calendar.id, vec![slot]);
         Proposal::create(calendar.org, new, now, &self.entropy).expect("a proposal")
+    }
+
+    /// A pending approval: the key asks to create an event.
+    pub fn approval(&self, key: &ScopedKey) -> Approval {
+        let now = self.tick();
+        Approval {
+            id: ApprovalId::new(now, &self.entropy),
+            org: key.org,
+            key: key.id,
+            key_prefix: key.prefix.clone(),
+            agent: key.agent,
+            operation: "createEvent".into(),
+            summary: "Create the event \u{201c}Standup\u{201d}.".into(),
+            request: WaitingRequest {
+                target: "/v1/calendars/cal_00000000000000000000000001/events".into(),
+                content_type: Some("application/json".into()),
+                if_match: None,
+                language: None,
+                run: None,
+                body: r#"{"title":"Standup"}"#.into(),
+            },
+            seen: Vec::new(),
+            reserved: Vec::new(),
+            mailed: Vec::new(),
+            state: State::Pending,
+            version: Version::FIRST,
+            created_at: now,
+            expires_at: now + APPROVAL_LASTS,
+        }
     }
 
     /// A webhook endpoint that listens for everything.

@@ -6,6 +6,7 @@
 mod account_data;
 mod accounts;
 mod apply;
+mod approvals;
 mod bookings;
 mod bridge;
 mod busy;
@@ -13,6 +14,7 @@ mod calendars;
 mod change_feed;
 mod changes;
 mod claims;
+mod connectors;
 mod context;
 mod feeds;
 mod glances;

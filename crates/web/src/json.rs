@@ -1,5 +1,7 @@
 //! JSON text for people.
 
+use kalends_kernel::is_invisible;
+
 /// Puts each entry of the JSON text on a line of its own, indented. Nothing else changes: the order of the fields and
 /// the digits of numbers stay as they were sent. A text that is not JSON loses no characters either, except for white
 /// space.
@@ -56,6 +58,39 @@ fn line(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth.min(DEEPEST)));
 }
 
+/// The beginning of a text, and how much is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    /// The text.
+    pub text: String,
+    /// The number of whole lines that are left out.
+    pub lines_left: usize,
+    /// Whether anything is left out.
+    pub is_cut: bool,
+}
+
+/// The first lines of a text, at most that many and that many bytes. Characters that change the direction or are not
+/// visible are written as JSON escapes, so the text cannot look like another one.
+pub(crate) fn beginning(text: &str, lines_max: usize, bytes_max: usize) -> Beginning {
+    let (mut out, mut lines, mut rest) = (String::new(), 1, text.char_indices());
+    while let Some((at, char)) = rest.next() {
+        if char == '\n' {
+            lines += 1;
+        }
+        if lines > lines_max || at + char.len_utf8() > bytes_max {
+            let cut = char == '\n' || out.ends_with('\n') || out.is_empty();
+            let lines_left = rest.as_str().matches('\n').count() + usize::from(cut);
+            return Beginning { text: out, lines_left, is_cut: true };
+        }
+        if (char.is_control() && char != '\n') || is_invisible(char) {
+            out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(char);
+        }
+    }
+    Beginning { text: out, lines_left: 0, is_cut: false }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -103,6 +138,27 @@ mod tests {
             let kept = |text: &str| text.chars().filter(|char| !char.is_ascii_whitespace()).collect::<String>();
             prop_assert_eq!(kept(&pretty_json(&text)), kept(&text));
         }
+    }
+
+    #[rstest::rstest]
+    #[case::all("a\nb", 2, 9, "a\nb", 0, false)]
+    #[case::nothing("", 2, 9, "", 0, false)]
+    #[case::many_lines("a\nb\nc\nd", 2, 9, "a\nb", 2, true)]
+    #[case::long_line("abcdef", 2, 3, "abc", 0, true)]
+    #[case::never_within_a_character("aäö", 2, 4, "aä", 0, true)]
+    #[case::direction("a\u{202e}b\u{200b}", 2, 9, "a\\u202eb\\u200b", 0, false)]
+    #[case::tag("a\u{e0041}b", 2, 9, "a\\udb40\\udc41b", 0, false)]
+    #[case::variation("a\u{fe0f}", 2, 9, "a\\ufe0f", 0, false)]
+    #[case::control("a\u{0}\t", 2, 9, "a\\u0000\\u0009", 0, false)]
+    fn only_the_beginning_is_shown(
+        #[case] whole: &str,
+        #[case] lines: usize,
+        #[case] bytes: usize,
+        #[case] text: &str,
+        #[case] lines_left: usize,
+        #[case] is_cut: bool,
+    ) {
+        assert_eq!(beginning(whole, lines, bytes), Beginning { text: text.to_owned(), lines_left, is_cut });
     }
 
     #[test]

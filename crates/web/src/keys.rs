@@ -1,12 +1,13 @@
 //! The pages about keys. They are in English, like the console, and work without scripts.
 
 use askama::Template;
-use kalends_time::{CivilDate, Timestamp};
+use kalends_time::{CivilDate, SignedDuration, Timestamp};
 
 use crate::{
     english::in_english,
     field::{Choice, Field, Select},
     link::with,
+    numbers::counted,
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// The fields of the form of a key.
-pub const KEY_FIELDS: [&str; 3] = ["agent_id", "label", "scopes"];
+pub const KEY_FIELDS: [&str; 5] = ["agent_id", "label", "scopes", "requires_approval", "approval_expires_in_hours"];
 /// The maximum length of a label, in characters.
 const LABEL: usize = 100;
 
@@ -40,9 +41,48 @@ impl KeyFacts {
     }
 }
 
-/// The name of a key for people.
-const fn title(label: &str) -> &str {
-    if label.is_empty() { "Without a label" } else { label }
+/// Whether the writes of a key need approval, as options of a form.
+const APPROVALS: [Choice<'static>; 2] = [
+    Choice { value: "", title: "No: they are made at once" },
+    Choice { value: "writes", title: "Yes: each waits until a person approves it" },
+];
+
+/// The name of a key for people. The client that holds a connected one chose its label.
+fn title(label: &str, is_connected: bool) -> String {
+    match (label, is_connected) {
+        ("", false) => "Without a label".to_owned(),
+        ("", true) => "Connected by OAuth".to_owned(),
+        (label, false) => label.to_owned(),
+        (label, true) => format!("Connected by OAuth: {label}"),
+    }
+}
+
+/// Which writes of a key need approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyApproval {
+    /// The number of operations; `None` if all writes need it.
+    pub operations: Option<usize>,
+    /// How long each of them waits.
+    pub lasts: SignedDuration,
+}
+
+impl KeyApproval {
+    fn text(&self) -> String {
+        let minutes = u64::try_from(self.lasts.as_seconds() / 60).unwrap_or_default();
+        let lasts = if minutes.is_multiple_of(60) {
+            counted(minutes / 60, "hour", "hours")
+        } else {
+            counted(minutes, "minute", "minutes")
+        };
+        match self.operations {
+            None => format!("Writes wait up to {lasts} for approval"),
+            Some(count) => {
+                let operations =
+                    counted(u64::try_from(count).unwrap_or(u64::MAX), "operation needs", "operations need");
+                format!("{operations} approval; writes wait up to {lasts} for it")
+            }
+        }
+    }
 }
 
 /// A key of an agent.
@@ -60,6 +100,10 @@ pub struct KeyShown {
     pub is_paused: bool,
     /// What it reaches beyond its agent, as the API names it.
     pub scopes: Vec<&'static str>,
+    /// Which of its writes need approval; `None` if none does.
+    pub approval: Option<KeyApproval>,
+    /// Whether a program holds it that was connected by OAuth.
+    pub is_connected: bool,
     /// Who created it: an address, or the first characters of a key; empty if that is not known.
     pub created_by: String,
     /// What is known about any key.
@@ -67,8 +111,12 @@ pub struct KeyShown {
 }
 
 impl KeyShown {
-    fn title(&self) -> &str {
-        title(&self.label)
+    fn title(&self) -> String {
+        title(&self.label, self.is_connected)
+    }
+
+    const fn approval(&self) -> Option<&KeyApproval> {
+        self.approval.as_ref()
     }
 
     const fn reach(&self) -> &'static str {
@@ -148,6 +196,10 @@ pub struct KeyGiven<'a> {
     pub label: &'a str,
     /// The scopes.
     pub scopes: &'a [ScopeChoice],
+    /// Which writes need approval, as the API names them; empty for none.
+    pub approval: &'a str,
+    /// How many hours each of them waits.
+    pub hours: &'a str,
 }
 
 /// The form that creates a key.
@@ -182,6 +234,19 @@ impl<'a> NewKeyForm<'a> {
 
     fn scopes_problem(&self) -> Option<&'a str> {
         self.problems.of("scopes")
+    }
+
+    fn approval(&self) -> Select<'a> {
+        let name = "requires_approval";
+        let (chosen, problem) = (self.given.approval, self.problems.of(name));
+        Select { name, label: "Writes need approval", options: &APPROVALS, chosen, problem }
+    }
+
+    fn hours(&self) -> Field<'a> {
+        let (name, label) = ("approval_expires_in_hours", "Hours for which a write waits for approval");
+        let field = Field::text(name, label, self.given.hours, 0);
+        let hint = Some("1 to 168; 24 if left empty. A write not approved in time is not made.");
+        Field { kind: "number", max: None, required: false, hint, ..field.checked(self.problems) }
     }
 }
 
@@ -251,6 +316,8 @@ pub struct RevokeKey<'a> {
     pub id: &'a str,
     /// Its label; empty if there is none.
     pub label: &'a str,
+    /// Whether a program holds it that was connected by OAuth.
+    pub is_connected: bool,
     /// The name of the agent that it speaks for.
     pub agent_name: &'a str,
     /// What is known about any key.
@@ -258,8 +325,8 @@ pub struct RevokeKey<'a> {
 }
 
 impl RevokeKey<'_> {
-    const fn title(&self) -> &str {
-        title(self.label)
+    fn title(&self) -> String {
+        title(self.label, self.is_connected)
     }
 }
 
@@ -278,5 +345,23 @@ mod tests {
         let last_used_on = day.map(|day| day.parse().unwrap());
         let facts = KeyFacts { prefix: "svc_ak_".to_owned(), created_at: Timestamp::from_micros(0), last_used_on };
         assert_eq!(facts.last_used(), text);
+    }
+
+    #[rstest]
+    #[case::all(None, 1_440, "Writes wait up to 24 hours for approval")]
+    #[case::an_hour(None, 60, "Writes wait up to 1 hour for approval")]
+    #[case::some(Some(1), 90, "1 operation needs approval; writes wait up to 90 minutes for it")]
+    #[case::several(Some(3), 120, "3 operations need approval; writes wait up to 2 hours for it")]
+    fn approval_is_in_words(#[case] operations: Option<usize>, #[case] minutes: i64, #[case] text: &str) {
+        assert_eq!(KeyApproval { operations, lasts: SignedDuration::minutes(minutes) }.text(), text);
+    }
+
+    #[rstest]
+    #[case("", false, "Without a label")]
+    #[case("laptop", false, "laptop")]
+    #[case("", true, "Connected by OAuth")]
+    #[case("Notes", true, "Connected by OAuth: Notes")]
+    fn connected_keys_say_so(#[case] label: &str, #[case] is_connected: bool, #[case] text: &str) {
+        assert_eq!(title(label, is_connected), text);
     }
 }

@@ -11,6 +11,7 @@
 mod accent;
 mod activity;
 mod agents;
+mod approvals;
 pub mod assets;
 mod availability;
 pub mod headers;
@@ -25,6 +26,7 @@ mod chart;
 mod claims;
 mod connect;
 mod connections;
+mod connector;
 mod consent;
 mod csv;
 mod deliveries;
@@ -85,6 +87,10 @@ pub use activity::{
     ActivityPart,
 };
 pub use agents::{AGENT_FIELDS, AgentGiven, AgentPage, AgentShown, Agents, CalendarShown, Decommission, NewAgentForm};
+pub use approvals::{
+    ApprovalDecision, ApprovalListed, ApprovalPage, ApprovalRequest, ApprovalShown, ApprovalState, Approvals,
+    DENIAL_FIELDS,
+};
 pub use availability::{
     AskedTime, AvailabilityList, CHOSEN_MAX, Candidate, DATE_FIELDS, DATES_SHOWN, DateGiven, DateShown, Hindrance,
     OpenHours, RULES_FIELDS, RemoveRules, RuledCalendar, RulesGiven, RulesPage, RulesShown, TEST_DAYS_MAX, TEST_FIELDS,
@@ -108,6 +114,7 @@ pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalen
 pub use claims::{CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, UnknownLink, UsableAccount};
 pub use connections::{Account, Connections, Disconnect, Grant};
+pub use connector::{ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorWrong};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use csv::csv_row;
 pub use deliveries::{Deliveries, DeliveryPage, DeliveryShown, DeliveryState, StatusFilter, WebhookTested};
@@ -126,8 +133,8 @@ pub use join::{Invited, Join, JoinState};
 pub use json::pretty_json;
 pub use kept::{FormPlace, KeptForm, KeptPart, NoEffect, SentForm, SignedInAgain};
 pub use keys::{
-    KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey, RevokeKey,
-    ScopeChoice,
+    KEY_FIELDS, KeyApproval, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NewKeyForm, ReplaceKey,
+    RevokeKey, ScopeChoice,
 };
 pub use link::{Href, Path};
 pub use members::{
@@ -173,8 +180,8 @@ pub use time::Month;
 pub use usage::{UsagePage, UsedMetric, UsedMonths};
 pub use verification::{Verification, VerificationState};
 pub use waiting::{
-    ClaimWait, ClaimWaiting, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, ProposalWaiting,
-    ProposalsWaiting, Waiting,
+    ApprovalWaiting, ApprovalsWaiting, ClaimWait, ClaimWaiting, HoldWaiting, HoldsWaiting, InvitationWaiting,
+    OpenedHere, ProposalWaiting, ProposalsWaiting, Waiting,
 };
 pub use webhooks::{
     DeliveryDay, EventChoice, NewWebhookForm, SecretShown, WEBHOOK_FIELDS, WebhookGiven, WebhookPage, WebhookQuestion,

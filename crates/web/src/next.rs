@@ -24,8 +24,9 @@ pub enum Next<'a> {
 const BELOW: &str = "/console/";
 /// What the paths begin with on which a user signs in, up and out.
 const ENTRY: &str = "/console/sign-";
-/// The maximum length of the path and query of a page, in bytes. The calendar names up to 20 calendars in its address.
-const MAX: usize = 1_500;
+/// The maximum length of the path and query of a page, in bytes. The calendar names up to 20 calendars in its address, and a
+/// connector adds an address and a state of its own.
+const MAX: usize = 3_000;
 /// The maximum length of the path and query that a provider returns the browser to, in bytes. The sign-in with a provider
 /// has the same limit.
 const RETURN_MAX: usize = 512;

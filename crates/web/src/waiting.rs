@@ -27,6 +27,8 @@ pub struct Waiting<'a> {
     pub now: Timestamp,
     /// What this browser has opened and not decided yet.
     pub opened: &'a OpenedHere,
+    /// The writes that wait for approval.
+    pub approvals: ApprovalsWaiting<'a>,
     /// The holds that expire first.
     pub holds: HoldsWaiting<'a>,
     /// The pending proposals.
@@ -69,6 +71,49 @@ impl OpenedHere {
 impl InvitationWaiting {
     fn role_text(&self) -> String {
         with_article(self.role)
+    }
+}
+
+/// Writes that wait for approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApprovalsWaiting<'a> {
+    /// Those that expire first.
+    pub entries: &'a [ApprovalWaiting],
+    /// The number of all.
+    pub total: u64,
+    /// Whether the user may decide.
+    pub may_decide: bool,
+}
+
+/// A write that waits for approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalWaiting {
+    /// The identifier.
+    pub id: String,
+    /// What would happen, in one sentence.
+    pub summary: String,
+    /// The name of the agent whose key asks.
+    pub agent: String,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+}
+
+impl ApprovalsWaiting<'_> {
+    /// Whether there are others, which expire later.
+    fn has_more(&self) -> bool {
+        u64::try_from(self.entries.len()).is_ok_and(|shown| shown < self.total)
+    }
+}
+
+impl ApprovalWaiting {
+    pub(crate) fn created(&self) -> String {
+        in_utc(self.created_at)
+    }
+
+    pub(crate) fn expires(&self) -> String {
+        in_utc(self.expires_at)
     }
 }
 
@@ -207,6 +252,7 @@ impl ClaimWaiting {
 impl Waiting<'_> {
     fn is_empty(&self) -> bool {
         self.opened.is_empty()
+            && self.approvals.entries.is_empty()
             && self.holds.entries.is_empty()
             && self.proposals.paging.total == 0
             && self.claims.is_empty()

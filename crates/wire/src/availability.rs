@@ -90,7 +90,7 @@ pub enum AvailabilityState {
 }
 
 /// A free span of exactly the slot's length.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Slot {
     /// The start.
     #[schema(value_type = String, format = DateTime)]

@@ -78,7 +78,7 @@ error_types! {
 }
 
 /// An error.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// The type of the error.
     // A string, so that a client can read types that are added later.

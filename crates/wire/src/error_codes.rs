@@ -94,6 +94,9 @@ error_codes! {
     OutOfReach = "out_of_reach" [403],
     /// The key's agent is paused, so its keys may only read.
     AgentPaused = "agent_paused" [403],
+    /// The key's writes need approval, and this one cannot wait for it: its answer has a secret, its body is longer than
+    /// 64 KiB, or it sends something.
+    ApprovalNotPossible = "approval_not_possible" [403],
     /// The user's role in the organization does not allow the request.
     RoleTooLow = "role_too_low" [403],
     /// The invitation was mailed to another address than that of the user.
@@ -124,6 +127,8 @@ error_codes! {
     EventNotFound = "event_not_found" [404],
     /// There is no such run, or its writes are older than 7 days.
     RunNotFound = "run_not_found" [404],
+    /// There is no such approval, or it was decided more than 30 days ago.
+    ApprovalNotFound = "approval_not_found" [404],
     /// There is no such hold set.
     HoldSetNotFound = "hold_set_not_found" [404],
     /// The calendar has no availability rules.
@@ -184,6 +189,10 @@ error_codes! {
     HoldStatus = "hold_status" [409],
     /// Some writes of the run cannot be taken back, so none was. `in_the_way` names their resources.
     RunChanged = "run_changed" [409],
+    /// The approval is decided, cancelled or expired, so it cannot be decided.
+    ApprovalDecided = "approval_decided" [409],
+    /// The key has as many writes that wait for approval as it may have.
+    TooManyPendingApprovals = "too_many_pending_approvals" [409],
     /// The agent has placed as many holds on calendars of others as it may have at a time.
     TooManyPlacedHolds = "too_many_placed_holds" [409],
     /// Something blocks the time. `conflicts` names it, and `nearest_free` lists free times.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::schemas::{MetricName, ShownPlan, SignUpSourceName};
 use crate::{
     Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
-    ExternalCalendar, Member, ProposalResponse, ProposalSlot, ProposalSummary, Scope, Subscription, derives::ToSchema,
+    ExternalCalendar, Member, ProposalResponse, ProposalSlot, ProposalSummary, RequiredApproval, Scope, Subscription,
+    derives::ToSchema,
 };
 
 #[cfg(feature = "parse")]
@@ -153,6 +154,14 @@ pub struct ExportedKey {
     /// What an agent's key reaches beyond its agent. Absent if it is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
+    /// Which writes of the key need a person's approval: `writes`, or `operationId`s. Absent if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub requires_approval: Option<RequiredApproval>,
+    /// How long an approval waits for a decision, in minutes. Absent if no write needs one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub approval_expires_in_minutes: Option<i64>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,

@@ -9,7 +9,9 @@ use crate::derives::ToSchema;
 #[cfg(feature = "parse")]
 mod parse;
 #[cfg(feature = "parse")]
-pub(crate) use parse::listed;
+pub use parse::WantedKey;
+#[cfg(feature = "parse")]
+pub(crate) use parse::{Shown, listed};
 
 /// What an agent's key reaches beyond its own agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -23,6 +25,24 @@ pub enum Scope {
     /// Hold sets on calendars of the organization.
     #[serde(rename = "holds:org")]
     HoldsOrg,
+}
+
+/// The writes of a key that need approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged, expecting = "must be \"writes\" or an array of operationIds")]
+pub enum RequiredApproval {
+    /// All of them.
+    All(AllWrites),
+    /// Calls of the operations with these `operationId`s.
+    Operations(Vec<String>),
+}
+
+/// Stands for all writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum AllWrites {
+    /// All writes.
+    #[serde(rename = "writes")]
+    Writes,
 }
 
 /// A key that is scoped to one agent. The secret itself was shown once, when the key was created.
@@ -43,6 +63,14 @@ pub struct ScopedKey {
     /// What the key reaches beyond its agent. Absent if it is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
+    /// Which writes of the key need a person's approval: `writes`, or `operationId`s. Absent if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub requires_approval: Option<RequiredApproval>,
+    /// How long an approval waits for a decision, in minutes. Absent if no write needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub approval_expires_in_minutes: Option<i64>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -77,6 +105,14 @@ pub struct NewScopedKey {
     /// What the key reaches beyond its agent. Absent if it is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<Scope>,
+    /// Which writes of the key need a person's approval: `writes`, or `operationId`s. Absent if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub requires_approval: Option<RequiredApproval>,
+    /// How long an approval waits for a decision, in minutes. Absent if no write needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub approval_expires_in_minutes: Option<i64>,
     /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -104,4 +140,11 @@ pub struct CreateScopedKey {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 3)]
     pub scopes: Option<Vec<Scope>>,
+    /// Which writes of the key need a person's approval: `writes`, or 1-200 `operationId`s. Defaults to none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requires_approval: Option<RequiredApproval>,
+    /// How long an approval waits for a decision, in minutes. Only with `requires_approval`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10080, default = 1440)]
+    pub approval_expires_in_minutes: Option<i64>,
 }

@@ -14,6 +14,7 @@
 //! Agents, calendars and events use camelCase in answers and snake_case in requests.
 
 mod agent;
+mod approvals;
 mod attendees;
 mod audit;
 mod availability;
@@ -66,6 +67,9 @@ mod waitlist;
 mod webhooks;
 
 pub use agent::{Agent, AgentName, CreateAgent, ListAgents, ShownAgent, UpdateAgent};
+pub use approvals::{
+    Approval, ApprovalResult, ApprovalStatus, AwaitsApproval, DenyApproval, ListApprovals, WaitForApproval,
+};
 pub use attendees::{Attendee, AttendeeResponded, NewAttendee, SubmitReply};
 pub use audit::{AuditEntry, AuditLog, ListAudit};
 pub use availability::{
@@ -106,7 +110,7 @@ pub use export::{
     ExportedResponse, ExportedSlot, ExportedUse,
 };
 pub use holds::{ConfirmHold, Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
-pub use keys::{CreateScopedKey, NewScopedKey, Scope, ScopedKey, ScopedKeys};
+pub use keys::{AllWrites, CreateScopedKey, NewScopedKey, RequiredApproval, Scope, ScopedKey, ScopedKeys};
 pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use mail::{
@@ -165,6 +169,7 @@ pub use {
     event::{Listing, MAPS},
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
+    keys::WantedKey,
     mail::MailQuery,
     organization_changes::{FeedQuery, WAIT_MAX},
     proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot},

@@ -81,8 +81,8 @@ pub struct OrganizationChange {
     /// The resource after the change, as the webhook message has it, or as the API shows it without secrets. For
     /// `event.attendee_responded`, the reply. For `event.reminder`, `event.started` and `event.ended`, the event at
     /// that time. For `proposal.responded`, `proposal.confirmed`, `proposal.cancelled` and `proposal.expired`, the
-    /// outcome with `proposal_id`. For `calendar.imported`, `availability_rules.deleted` and
-    /// `ical_subscription.deleted`, only identifiers.
+    /// outcome with `proposal_id`. For `approval.decided`, the approval without its `result`. For `calendar.imported`,
+    /// `availability_rules.deleted` and `ical_subscription.deleted`, only identifiers.
     #[schema(value_type = Object)]
     pub body: Value,
 }

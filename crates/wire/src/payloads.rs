@@ -4,8 +4,8 @@ use kalends_notifications::EventType;
 use utoipa::ToSchema;
 
 use crate::{
-    Agent, AttendeeResponded, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed, ProposalExpired,
-    ProposalResponded, Webhook, WebhookDeactivated,
+    Agent, Approval, AttendeeResponded, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed,
+    ProposalExpired, ProposalResponded, Webhook, WebhookDeactivated,
 };
 
 /// The name of the schema for the payload of messages of this type.
@@ -28,6 +28,7 @@ pub fn payload_of(event_type: EventType) -> String {
         EventType::ProposalConfirmed => ProposalConfirmed::name(),
         EventType::ProposalCancelled => ProposalCancelled::name(),
         EventType::ProposalExpired => ProposalExpired::name(),
+        EventType::ApprovalRequested | EventType::ApprovalDecided => Approval::name(),
         EventType::WebhookDeactivated => WebhookDeactivated::name(),
         EventType::WebhookTest => Webhook::name(),
     }

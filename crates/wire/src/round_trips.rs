@@ -70,6 +70,7 @@ fn examples_of_answers_round_trip() {
         Accepted,
         Agent,
         AgentAvailability,
+        Approval,
         AuditLog,
         AvailabilityRules,
         BookingPage,
@@ -159,6 +160,14 @@ fn composed_answers_round_trip() {
     instance["originalStartTime"] = AT.into();
     instance["local"] = example::<Local>();
     returns::<Event>(&instance);
+    let mut decided = example::<Approval>();
+    returns::<AwaitsApproval>(&json!({ "approval": decided }));
+    decided["status"] = "failed".into();
+    decided["decided_at"] = AT.into();
+    decided["decided_by"] = "usr_0123".into();
+    decided["reason"] = "no".into();
+    decided["result"] = json!({ "status": 204, "body": null });
+    returns::<Approval>(&decided);
     returns::<CalendarContext>(&json!({
         "calendar_id": id("cal"), "now": AT, "agent_status": "idle", "current_event": null,
         "next_event": instance, "recent_events": [], "upcoming": [instance]
@@ -208,9 +217,13 @@ fn answers_about_keys_and_webhooks_round_trip() {
     let mut used = key.clone();
     used["created_by"] = "usr_0123".into();
     used["last_used_on"] = "2026-03-02".into();
+    used["requires_approval"] = json!(["createEvent"]);
+    used["approval_expires_in_minutes"] = 60.into();
     returns::<ScopedKeys>(&json!({ "keys": [unused, used] }));
     let mut fresh = key;
     fresh["key"] = "svc_ak_0123".into();
+    fresh["requires_approval"] = "writes".into();
+    fresh["approval_expires_in_minutes"] = 1_440.into();
     returns::<NewScopedKey>(&fresh);
     let mut hook = example::<Webhook>();
     hook["secret"] = "whsec_x".into();

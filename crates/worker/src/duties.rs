@@ -10,6 +10,8 @@ use crate::Duty;
 const HOLDS_AT_ONCE: u32 = 512;
 /// How many expired proposals one batch ends.
 const PROPOSALS_AT_ONCE: u32 = 256;
+/// How many expired approvals one batch ends.
+const APPROVALS_AT_ONCE: u32 = 256;
 /// How many events with due timers one batch looks at.
 const TIMERS_AT_ONCE: u32 = 512;
 /// How many claims one batch puts into effect.
@@ -36,6 +38,14 @@ pub const DUTIES: &[Duty] = &[
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.expire_proposals(PROPOSALS_AT_ONCE).await }),
+    },
+    // Approvals reserve nothing and cannot be decided from the timestamp at which they expire.
+    Duty {
+        name: "expired_approvals",
+        failure: "cannot end expired approvals",
+        period: Duration::from_secs(1),
+        rest: Duration::ZERO,
+        run: |app| Box::pin(async move { app.expire_approvals(APPROVALS_AT_ONCE).await }),
     },
     Duty {
         name: "timers",
@@ -110,7 +120,9 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 /// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens, invitations
 /// of members, and attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
 /// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another
-/// calendar; deleted imported events; entries of change feeds; the writes of runs.
+/// calendar; deleted imported events; entries of change feeds; the writes of runs; decided
+/// and expired approvals; codes, refresh tokens and unused clients of connectors. It also revokes
+/// the keys of connectors that nobody refreshed in time.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
@@ -129,8 +141,11 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
     let changes = app.purge_changes(PURGE_AT_ONCE).await?;
     let runs = app.purge_run_writes(PURGE_AT_ONCE).await?;
-    let people = answers && sessions && tokens && invitations && claims && attempts && links;
-    let schedule = timers && reservations && moved && imported && changes && runs;
+    let approvals = app.purge_approvals(PURGE_AT_ONCE).await?;
+    let connectors = app.forget_connectors(PURGE_AT_ONCE).await?;
+    let grants = app.end_lapsed_grants(PURGE_AT_ONCE).await?;
+    let people = answers && sessions && tokens && invitations && claims && attempts && links && connectors && grants;
+    let schedule = timers && reservations && moved && imported && changes && runs && approvals;
     Ok(Done::swept(entries && counts && people && schedule && deliveries && mail))
 }
 

@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kalends_e2e::{Answer, Client, Database, Server};
+use kalends_e2e::{Answer, Call, Client, Database, Server};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::{
     console::{Human, PASSWORD},
@@ -24,6 +25,9 @@ const END: &str = "2027-05-04T10:00:00Z";
 const WRITERS: usize = 32;
 const EACH: usize = 4;
 const READERS: usize = 20;
+
+/// A request that waits: its answer, and how long it took.
+pub(crate) type Waits = JoinHandle<(Answer, Duration)>;
 
 async fn page(api: &Client, since: &str, more: &[(&str, &str)]) -> Answer {
     let query: Vec<(&str, &str)> = [("since", since)].into_iter().chain(more.iter().copied()).collect();
@@ -212,13 +216,14 @@ async fn old_changes_are_gone_after_a_week(#[case] database: Database) {
     assert_eq!(seen(&all(&api, &since, "9").await), [("calendar.created".to_owned(), calendar)]);
 }
 
-/// A request that waits for changes once the key has a place for it, and how long it took.
-fn waiting(api: &Client, since: &str, seconds: &str) -> tokio::task::JoinHandle<(Answer, Duration)> {
-    let (api, since, seconds) = (api.impatient(), since.to_owned(), seconds.to_owned());
+/// A request that waits once the key has a place for it, and how long it took. `call` makes a request for a number of
+/// seconds.
+fn waiting_reader(call: impl Fn(&str) -> Call + Send + 'static, seconds: &str) -> Waits {
+    let seconds = seconds.to_owned();
     tokio::spawn(async move {
         loop {
-            let began = Instant::now();
-            let answer = api.get(CHANGES).query(&[("since", &since), ("wait", &seconds)]).await;
+            let (began, sent) = (Instant::now(), call(&seconds));
+            let answer = sent.await;
             if answer.status != 429 {
                 return (answer, began.elapsed());
             }
@@ -227,17 +232,37 @@ fn waiting(api: &Client, since: &str, seconds: &str) -> tokio::task::JoinHandle<
     })
 }
 
-/// Ten requests of one key that wait, and the refusal of another one.
-async fn ten_waiting(api: &Client, since: &str) -> (Vec<tokio::task::JoinHandle<(Answer, Duration)>>, Answer) {
-    let readers = (0..10).map(|_| waiting(api, since, "50")).collect();
+/// `count` requests of one key that wait, once the key has no place left, and the refusal of another one. `call` makes a
+/// request for a number of seconds.
+pub(crate) async fn waiting_readers(
+    call: impl Fn(&str) -> Call + Clone + Send + 'static,
+    count: usize,
+) -> (Vec<Waits>, Answer) {
+    let readers = (0..count).map(|_| waiting_reader(call.clone(), "50")).collect();
     loop {
         // It takes the place of another one until all of them have one.
-        let answer = api.impatient().get(CHANGES).query(&[("since", since), ("wait", "1")]).await;
+        let answer = call("1").await;
         if answer.at("/error/code") == "too_many_waits" {
             return (readers, answer);
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Asks for changes, and waits for a number of seconds.
+fn changes_after(api: &Client, since: &str) -> impl Fn(&str) -> Call + Clone + Send + use<> {
+    let (api, since) = (api.impatient(), since.to_owned());
+    move |seconds: &str| api.get(CHANGES).query(&[("since", since.as_str()), ("wait", seconds)])
+}
+
+/// A request that waits for changes.
+fn waiting(api: &Client, since: &str, seconds: &str) -> Waits {
+    waiting_reader(changes_after(api, since), seconds)
+}
+
+/// Ten requests of one key that wait for changes, and the refusal of another one.
+async fn ten_waiting(api: &Client, since: &str) -> (Vec<Waits>, Answer) {
+    waiting_readers(changes_after(api, since), 10).await
 }
 
 #[apply(on_both)]

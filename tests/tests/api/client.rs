@@ -328,8 +328,7 @@ async fn webhooks_and_keys(#[case] database: Database) {
     assert_eq!(client.get_webhook(hook.id).await.unwrap().deactivated_reason, None);
     client.delete_webhook(hook.id).await.unwrap();
 
-    let wanted = CreateScopedKey { agent_id: agent.id.to_string(), label: Some("laptop".to_owned()), scopes: None };
-    let key = client.create_scoped_key(&wanted).await.unwrap();
+    let key = client.create_scoped_key(&new_key(json!({ "agent_id": agent.id, "label": "laptop" }))).await.unwrap();
     let own = Client::new(server.base_url(), &key.key).unwrap();
     assert_eq!(own.get_calendar(calendar.id).await.unwrap().id, calendar.id);
     let error = own.create_agent(&ada()).await.unwrap_err();
@@ -347,6 +346,43 @@ async fn webhooks_and_keys(#[case] database: Database) {
         context: json!({ "sdk_name": "kalends-client" }).as_object().cloned(),
     };
     assert_eq!(client.send_feedback(&feedback).await.unwrap().status, "accepted");
+}
+
+/// The body of a new key with these fields.
+fn new_key(fields: Value) -> CreateScopedKey {
+    serde_json::from_value(fields).unwrap()
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn writes_that_wait_for_approval(#[case] database: Database) {
+    let (server, client) = with_org(database, "pro").await;
+    let (agent, calendar) = agent_with_calendar(&client).await;
+    let wanted = new_key(json!({ "agent_id": agent.id, "requires_approval": "writes" }));
+    let key = client.create_scoped_key(&wanted).await.unwrap();
+    let own = Client::new(server.base_url(), &key.key).unwrap();
+    let mut asked = Vec::new();
+    for (title, start, end) in [("One", "09:00", "10:00"), ("Two", "10:00", "11:00"), ("Three", "11:00", "12:00")] {
+        let body = event(title, start, end);
+        let error = own.create_event(calendar.id, &NO_LOCAL_TIMES, &body).await.map(|_| ()).unwrap_err();
+        let approval = error.approval().unwrap().clone();
+        assert_eq!((approval.status, error.status()), (ApprovalStatus::Pending, Some(202)));
+        asked.push(approval);
+    }
+    let pending = ListApprovals { status: Some(ApprovalStatus::Pending), ..ListApprovals::default() };
+    assert_eq!(client.list_approvals(&pending).await.unwrap().data.len(), 3);
+    let approved = client.approve(asked[0].id).await.unwrap();
+    assert_eq!((approved.status, approved.result.unwrap().status), (ApprovalStatus::Approved, 201));
+    let reason = DenyApproval { reason: Some("No.".to_owned()) };
+    let denied = client.deny_approval(asked[1].id, &reason).await.unwrap();
+    assert_eq!((denied.status, denied.reason.as_deref()), (ApprovalStatus::Denied, Some("No.")));
+    assert_eq!(own.cancel_approval(asked[2].id).await.unwrap().status, ApprovalStatus::Cancelled);
+    let wait = WaitForApproval { wait: Some(30) };
+    assert_eq!(own.get_approval(asked[0].id, &wait).await.unwrap().status, ApprovalStatus::Approved);
+    assert_eq!(client.list_calendar_events(calendar.id, &ListEvents::default()).await.unwrap().data.len(), 1);
+    // An operation without an answer waits too.
+    let error = own.delete_calendar(calendar.id, &DeleteCalendar::default()).await.unwrap_err();
+    assert_eq!(error.approval().map(|approval| &*approval.operation), Some("deleteCalendar"));
 }
 
 /// Waits until the event of a new agent has been delivered to a webhook in that many attempts.

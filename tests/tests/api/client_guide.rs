@@ -4,15 +4,18 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use kalends_client::{
-    Client,
-    wire::{AgentType, ChangeEvent, CreateAgent, CreateCalendar, CreateEvent, ListEvents, ShowEvents, UpdateEvent},
+    Client, Error,
+    wire::{
+        AgentType, ChangeEvent, CreateAgent, CreateCalendar, CreateEvent, ListEvents, ShowEvents, UpdateEvent,
+        WaitForApproval,
+    },
 };
 use kalends_e2e::{Database::Sqlite, Guide, Server};
 
 /// The code of the page. Returns the number of listed events.
 #[rustfmt::skip]
 #[expect(clippy::disallowed_methods, reason = "the reader of the page has no port for the time")]
-async fn guide(url: &str, key: &str) -> Result<u32, kalends_client::Error> {
+async fn guide(url: &str, key: &str) -> Result<u32, Error> {
     let mut listed = 0;
     // Such as "https://calendar.example.com" and "svc_sk_…".
     let client = Client::new(url, key)?;
@@ -46,6 +49,15 @@ async fn guide(url: &str, key: &str) -> Result<u32, kalends_client::Error> {
     };
     match client.create_event(work.id, &ShowEvents::default(), &hold).await {
         Err(error) if error.code() == Some("slot_taken") => { /* error.body() has the nearest free times */ }
+        other => { other?; }
+    }
+
+    let room = UpdateEvent { location: Some(Some("Room 1".into())), ..Default::default() };
+    match client.update_event(&made.value.id, &ChangeEvent::default(), &room).await {
+        Err(Error::AwaitsApproval(approval)) => {
+            let wait = WaitForApproval { wait: Some(30) };
+            let decided = client.get_approval(approval.id, &wait).await?; /* … */ let _ = decided.result;
+        }
         other => { other?; }
     }
 

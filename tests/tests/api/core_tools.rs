@@ -17,7 +17,8 @@ pub(crate) async fn result(api: &Client, sets: &str, method: &str, params: Value
     api.post(&path).json(body).header("mcp-protocol-version", PROTOCOL).await.expect(200).at("/result")
 }
 
-async fn called(api: &Client, name: &str, arguments: Value) -> (Value, Value) {
+/// What a tool returns, as its text shows it, and the result with it.
+pub(crate) async fn called(api: &Client, name: &str, arguments: Value) -> (Value, Value) {
     let result = result(api, "core", "tools/call", json!({ "name": name, "arguments": arguments })).await;
     assert!(result.get("structuredContent").is_none(), "the result is there once: {result:#}");
     let content = result["content"].as_array().unwrap();

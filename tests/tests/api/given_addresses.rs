@@ -23,6 +23,7 @@ const IN_EMAILS: &[&str] = &[
     "/book/*/bookings/*/cancel",
     "/book/*/bookings/*/move",
     "/book/emails/*",
+    "/console/approvals/*",
     "/console/claims/*/revoke",
     "/console/invitations",
     "/console/reset",
@@ -40,6 +41,7 @@ const IN_ANSWERS: &[&str] = &[
     "/book/*/bookings/*/cancel",
     "/book/*/bookings/*/event.ics",
     "/book/*/bookings/*/move",
+    "/console/approvals/*",
     "/console/connect",
     "/ical/*",
     "/terms",
@@ -49,7 +51,7 @@ const IN_ANSWERS: &[&str] = &[
 fn varies(before: &str, part: &str) -> bool {
     match before {
         "book" => part != "emails",
-        "emails" | "bookings" | "replies" | "rsvp" | "claims" | "claim" | "ical" => true,
+        "emails" | "bookings" | "replies" | "rsvp" | "approvals" | "claims" | "claim" | "ical" => true,
         _ => false,
     }
 }
@@ -129,6 +131,12 @@ async fn send_all(server: &Server) -> String {
     event["attendees"] = json!([{ "email": "guest@example.com", "role": "required" }]);
     event["send_invitations"] = json!(true);
     owner.post(format!("/v1/calendars/{calendar}/events")).json(event).await.expect(201);
+
+    let key = json!({ "agent_id": scout, "requires_approval": "writes" });
+    let key = owner.post("/v1/keys").json(key).await.expect(201);
+    let asking = server.client(key["key"].as_str().unwrap());
+    let event = event_body("Review", &in_seconds(&owner, 7_200).await, &in_seconds(&owner, 9_000).await);
+    answers += &asking.post(format!("/v1/calendars/{calendar}/events")).json(event).await.expect(202).text();
 
     let page = json!({ "calendar_id": calendar, "title": "Intro", "duration_minutes": 30, "notify_emails": ["host@example.com"] });
     let page = owner.post("/v1/booking-pages").json(page).await.expect(201);

@@ -35,6 +35,7 @@ fn environment(server: &Server) -> BTreeMap<String, String> {
 
 #[rstest]
 #[case::agents("agents", &[])]
+#[case::approvals("approvals", &[AGENT, CALENDAR])]
 #[case::calendars("calendars", &[AGENT])]
 #[case::events("events", &[AGENT, CALENDAR])]
 #[case::attendees("attendees", &[AGENT, CALENDAR])]

@@ -41,6 +41,7 @@ async fn every_list_checks_limit_and_offset(#[case] database: Database) {
         "/v1/agents".to_owned(),
         "/v1/calendars".to_owned(),
         "/v1/booking-pages".to_owned(),
+        "/v1/approvals".to_owned(),
         format!("/v1/agents/{owner}/calendars"),
         format!("/v1/agents/{owner}/events"),
         format!("/v1/agents/{owner}/ical-subscriptions"),

@@ -34,7 +34,7 @@ fn addresses(text: &str, attribute: &str) -> Vec<String> {
 }
 
 /// Everything that an owner can have.
-async fn furnish(owner: &Client, receiver: &Receiver) {
+async fn furnish(server: &Server, owner: &Client, receiver: &Receiver) {
     let agent = owner.post("/v1/agents").json(json!({ "name": MARK, "type": "ai" })).await.expect(201).id();
     let calendar = json!({ "name": MARK, "timezone": "Europe/Berlin" });
     let calendar = owner.post(format!("/v1/agents/{agent}/calendars")).json(calendar).await.expect(201).id();
@@ -53,11 +53,15 @@ async fn furnish(owner: &Client, receiver: &Receiver) {
     };
     event(8, json!({})).await.expect(201);
     event(10, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
-    owner.post("/v1/auth/keys/scoped").json(json!({ "agent_id": agent, "label": MARK })).await.expect(201);
+    let key = json!({ "agent_id": agent, "label": MARK, "requires_approval": "writes" });
+    let key = owner.post("/v1/auth/keys/scoped").json(key).await.expect(201);
+    let asking = server.client(key["key"].as_str().unwrap());
     receiver.always(&format!("/{MARK}"), Behaviour::Answer(500));
     let webhook = json!({ "url": receiver.url(&format!("/{MARK}")), "events": ["*"] });
     let webhook = owner.post("/v1/webhooks").json(webhook).await.expect(201).id();
     event(12, json!({})).await.expect(201);
+    let write = event_body(MARK, &format!("{today}T14:00:00Z"), &format!("{today}T14:30:00Z"));
+    asking.post(&events).json(write).await.expect(202);
     let deliveries = format!("/v1/webhooks/{webhook}/deliveries");
     wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
     let subscription = json!({ "calendar_id": calendar, "url": NOWHERE, "label": MARK });
@@ -149,7 +153,7 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
     let server = Server::start_with(database, &settings).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let owner = server.client(&ada.token);
-    furnish(&owner, &receiver).await;
+    furnish(&server, &owner, &receiver).await;
     let mut visitors = Vec::new();
     for role in ["admin", "member", "viewer"] {
         let (human, _) = member(&server, &owner, &format!("{role}@example.com"), role).await;
@@ -164,6 +168,7 @@ async fn every_address_leads_to_a_page_that_minds_the_role(#[case] database: Dat
         "keys/replace",
         "console/calendars/cal_",
         "waiting",
+        "approvals/apr_",
         "proposals/spr_",
         "webhooks/whk_",
         "calendar/events/evt_",

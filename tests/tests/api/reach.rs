@@ -72,6 +72,10 @@ enum About {
     Link,
     /// A run of an agent.
     Run,
+    /// A write of an agent that waits for approval.
+    Approval,
+    /// A decision on such a write. Agents' keys are refused.
+    Decision,
     /// The tools. Every key is accepted, and each call is checked as the operation that it stands for.
     Tools,
 }
@@ -166,13 +170,15 @@ fn ruled(operation: &str) -> About {
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
         "listCalendars" | "listHoldSets" | "searchEvents" | "listProposals" | "listBookingPages" | "getUsage"
-        | "sendFeedback" => About::Common,
+        | "sendFeedback" | "listApprovals" => About::Common,
         "mcp" => About::Tools,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
         "getBookingPage" | "updateBookingPage" | "deleteBookingPage" | "listBookings" => About::BookingPage,
         "cancelBookingAsHost" => About::Booking,
         "getRun" | "undoRun" => About::Run,
+        "getApproval" | "cancelApproval" => About::Approval,
+        "approve" | "denyApproval" => About::Decision,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -298,6 +304,7 @@ struct Things {
     booking: String,
     link: String,
     run: String,
+    approval: String,
 }
 
 struct World {
@@ -305,6 +312,8 @@ struct World {
     api: Client,
     foreign: Client,
     callers: Vec<(Who, Client)>,
+    /// Keys of the agents whose writes need approval.
+    asking: Vec<(Whose, Client)>,
     own: String,
     sibling: String,
     paused: String,
@@ -348,6 +357,14 @@ impl World {
             let made = api.post("/v1/keys").json(body).await.expect(201);
             callers.push((who, server.client(made["key"].as_str().unwrap())));
         }
+        let mut asking = Vec::new();
+        for (whose, api, agent) in
+            [(Whose::Own, &api, &own), (Whose::Sibling, &api, &sibling), (Whose::Foreign, &foreign, &abroad)]
+        {
+            let body = json!({ "agent_id": agent, "requires_approval": "writes" });
+            let made = api.post("/v1/keys").json(body).await.expect(201);
+            asking.push((whose, server.client(made["key"].as_str().unwrap())));
+        }
         api.patch(format!("/v1/agents/{paused}")).json(json!({ "status": "paused" })).await.expect(200);
         let (id, revoked) = key(&own).await;
         api.delete(format!("/v1/keys/{id}")).await.expect(204);
@@ -375,11 +392,20 @@ impl World {
         ]);
         callers.extend(roles);
         let expires = shifted(&now(&api).await, 14);
-        Self { server, api, foreign, callers, own, sibling, paused, abroad, expires, made: 0 }
+        Self { server, api, foreign, callers, asking, own, sibling, paused, abroad, expires, made: 0 }
     }
 
     fn caller(&self, who: Who) -> &Client {
         self.callers.iter().find(|(known, _)| *known == who).map(|(_, client)| client).unwrap()
+    }
+
+    /// Replaces the client of the caller's own key.
+    fn let_own_be(&mut self, client: &Client) {
+        for (who, known) in &mut self.callers {
+            if *who == Who::Own {
+                *known = client.clone();
+            }
+        }
     }
 
     /// A separate span for each hold, so that no two holds overlap.
@@ -409,6 +435,7 @@ impl World {
                 booking: id("bkg"),
                 link: id("cln"),
                 run: "nobody-s".to_owned(),
+                approval: id("apr"),
             };
         }
         let (start, end) = self.span();
@@ -430,6 +457,7 @@ impl World {
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
         let (mut proposal, mut page, mut booking, mut link) =
             (String::new(), String::new(), String::new(), String::new());
+        let mut approval = String::new();
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -491,6 +519,12 @@ impl World {
                 let created = key.post(format!("/v1/calendars/{calendar}/events")).json(body);
                 created.header("kalends-run", "reached").await.expect(201);
             }
+            About::Approval | About::Decision => {
+                let key = self.asking.iter().find(|(known, _)| *known == whose).map(|(_, key)| key).unwrap();
+                let body = json!({ "title": "x", "start_time": start, "end_time": end });
+                let asked = key.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(202);
+                approval = asked["approval"]["id"].as_str().unwrap().to_owned();
+            }
             _ => {}
         }
         let agent = owner.unwrap_or_default();
@@ -508,6 +542,7 @@ impl World {
             booking,
             link,
             run: "reached".to_owned(),
+            approval,
         }
     }
 
@@ -586,6 +621,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.link
     } else if path.starts_with("/v1/hold-sets/") {
         &things.set
+    } else if path.starts_with("/v1/approvals/") {
+        &things.approval
     } else if path.contains("/events/") {
         &things.event
     } else {
@@ -694,7 +731,11 @@ fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Expected
         (_, Who::Waitlisted) => return ExpectedAnswer::Refused(403, "account_waitlisted"),
         (About::Tools, _) => return ExpectedAnswer::Yes,
         (
-            About::Organization | About::OrganizationsAgent | About::OrganizationsKey | About::OrganizationsWebhook,
+            About::Organization
+            | About::OrganizationsAgent
+            | About::OrganizationsKey
+            | About::OrganizationsWebhook
+            | About::Decision,
             _,
         ) if is_scoped(who) => return forbidden,
         (_, Who::Paused) if writes => return forbidden,
@@ -808,7 +849,7 @@ fn is_paid_for(operation: &str) -> bool {
 
 /// Whether a success uses the thing up.
 fn consumes(operation: &Operation) -> bool {
-    let ends = ["/confirm", "/release", "/respond", "/resolve", "/cancel", "/retry"];
+    let ends = ["/confirm", "/release", "/respond", "/resolve", "/cancel", "/retry", "/approve", "/deny"];
     operation.method == Method::DELETE || ends.iter().any(|end| operation.path.ends_with(end))
 }
 
@@ -830,6 +871,8 @@ fn targets_of(about: About) -> &'static [Whose] {
         About::OrganizationsWebhook => &[Whose::Own, Whose::Foreign, Whose::Missing],
         // The key of a paused agent has made no run.
         About::Run => &[Whose::Own, Whose::Sibling, Whose::Missing],
+        // It asks for nothing either.
+        About::Approval | About::Decision => &[Whose::Own, Whose::Sibling, Whose::Foreign, Whose::Missing],
         About::Calendar
         | About::Event
         | About::Hold
@@ -929,4 +972,53 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
         }
     }
     assert!(wrong.is_empty(), "{} of {cells} cells:\n{}", wrong.len(), Vec::from_iter(wrong).join("\n"));
+}
+
+/// The writes of a key that need no approval: the tools, whose calls need it themselves, feedback, and decisions.
+const NEED_NONE: &[&str] = &["mcp", "sendFeedback", "approve", "denyApproval", "cancelApproval"];
+/// The writes that cannot wait for one: their answers have secrets, or they are long.
+const CANNOT_WAIT: &[&str] =
+    &["createAgentCalendar", "rotateCalendarFeedToken", "importCalendar", "createConnectionLink"];
+/// The writes that change nothing here, so that there is nothing to approve: the event is on that calendar already.
+const CHANGE_NOTHING: &[&str] = &["moveEvent"];
+
+#[apply(on_both)]
+#[tokio::test]
+async fn every_write_of_a_key_that_requires_approval_waits(#[case] database: Database) {
+    let mut world = World::new(database).await;
+    let body = json!({ "agent_id": world.own, "requires_approval": "writes" });
+    let made = world.api.post("/v1/keys").json(body).await.expect(201);
+    let (plain, asking) = (world.caller(Who::Own).clone(), world.server.client(made["key"].as_str().unwrap()));
+    let operations = operations(&world.server).await;
+    let mut waiting = 0;
+    for operation in &operations {
+        let about = ruled(&operation.id);
+        let whose = if targets_of(about).contains(&Whose::Own) { Whose::Own } else { Whose::Missing };
+        let is_keyless = matches!(about, About::Public | About::Console | About::Operator);
+        let id = operation.id.as_str();
+        if operation.method == Method::GET
+            || is_keyless
+            || NEED_NONE.contains(&id)
+            || cell(operation, about, Who::Own, whose) != ExpectedAnswer::Yes
+        {
+            continue;
+        }
+        let things = world.things(about, whose).await;
+        world.let_own_be(&asking);
+        let answer = world.ask(operation, Who::Own, &things).await;
+        world.let_own_be(&plain);
+        if CANNOT_WAIT.contains(&id) {
+            answer.refused(403, "forbidden").code("approval_not_possible");
+        } else if CHANGE_NOTHING.contains(&id) {
+            assert!((200..300).contains(&answer.status), "{}", answer.describe());
+        } else {
+            let answer = answer.expect(202);
+            assert_eq!(answer.at("/approval/operation"), id, "{}", answer.describe());
+            let approval = answer.at("/approval/id");
+            let cancel = format!("/v1/approvals/{}/cancel", approval.as_str().unwrap());
+            asking.post(cancel).await.expect(200);
+            waiting += 1;
+        }
+    }
+    assert!(waiting >= 25, "{waiting}");
 }

@@ -34,8 +34,14 @@ const NAMES: &[(&str, &str)] = &[
 ];
 /// The page that lists the phrases, and this list.
 const LISTS: &[&str] = &["docs/contribute/glossary.md", "xtask/src/layers/prose.rs"];
-/// Files of others, and what was written before.
-const ELSEWHERE: &[&str] = &["crates/feeds/tests/corpus/", "fuzz/corpus/", "LICENSE"];
+/// Files of others, what was written before, and what is generated.
+const ELSEWHERE: &[&str] = &[
+    "crates/feeds/tests/corpus/",
+    "fuzz/corpus/",
+    "LICENSE",
+    "clients/python/kalends_api/",
+    "clients/typescript/src/generated/",
+];
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {
     let ours = || model.files.iter().filter(|file| is_ours(file));
@@ -72,7 +78,7 @@ fn names_of(file: &File) -> Vec<Violation> {
 /// file has no prose.
 fn marks(path: &str) -> Option<&'static [&'static str]> {
     match path.rsplit_once('.')?.1 {
-        "rs" | "js" | "cjs" | "mts" | "css" => Some(&["///", "//!", "//"]),
+        "rs" | "js" | "cjs" | "mjs" | "ts" | "mts" | "css" => Some(&["///", "//!", "//"]),
         "toml" | "py" | "yml" => Some(&["#"]),
         "md" => Some(&[]),
         _ => None,

@@ -34,6 +34,8 @@ pub enum Limited {
     SecondFactor,
     /// Emails with which the operator tests the sending of mail.
     TestMail,
+    /// Emails of an organization that ask its members to decide about approvals.
+    ApprovalMail,
     /// Emails from one organization to others, with the limit per hour.
     Mail(u32),
     /// Emails from all organizations to one recipient, with the limit per hour.
@@ -73,7 +75,7 @@ impl Limited {
         match self {
             Self::SignUps | Self::PublicSignUps | Self::Exports | Self::SecondFactor => 10,
             Self::Feedback => 25,
-            Self::AuditFiles => 30,
+            Self::AuditFiles | Self::ApprovalMail => 30,
             Self::ClaimsOn | Self::Resets | Self::Proofs | Self::TestMail => 5,
             Self::ClaimsOf => 20,
             Self::ReservedSignUps => 2,
@@ -94,6 +96,7 @@ impl Limited {
             | Self::Proofs
             | Self::SecondFactor
             | Self::TestMail
+            | Self::ApprovalMail
             | Self::Mail(_)
             | Self::MailTo(_) => Window::Hour,
             Self::Feedback => Window::Day,
@@ -115,6 +118,7 @@ impl Limited {
             Self::Proofs => "proofs",
             Self::SecondFactor => "second factor",
             Self::TestMail => "test mail",
+            Self::ApprovalMail => "approval mail",
             Self::Mail(_) => "mail",
             Self::MailTo(_) => "mail to",
         }
@@ -133,7 +137,7 @@ impl fmt::Display for Limited {
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
             Self::TestMail => "test emails",
-            Self::Resets | Self::Proofs | Self::Mail(_) | Self::MailTo(_) => "emails",
+            Self::Resets | Self::Proofs | Self::ApprovalMail | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -146,6 +150,7 @@ impl fmt::Display for Limited {
             Self::ReservedSignUps => f.write_str(" from one network with addresses of one mail domain"),
             Self::ClaimsOn => f.write_str(" on one address"),
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
+            Self::ApprovalMail => f.write_str(" about approvals of one organization"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
             Self::ClaimsOf | Self::Proofs | Self::SecondFactor => f.write_str(" to one user"),
             Self::Exports | Self::AuditFiles | Self::Feedback | Self::TestMail => Ok(()),

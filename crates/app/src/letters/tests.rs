@@ -18,7 +18,7 @@ impl kalends_kernel::Entropy for Sevens {
 }
 
 /// Every email, with `text` for every text from outside. Those to guests are in the language of `words`.
-fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 36] {
+fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 37] {
     let name = text;
     let gathering = |repeats| Gathering {
         title: Foreign::new(name),
@@ -82,6 +82,13 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 36] {
     let verify = format!("https://console.example.com/verify#{}", secret.reveal());
     let user_name = UserName::from_stored(text.to_owned());
     let user = User::create(UserId::from_bytes([1; 16]), to.clone(), user_name, None, Timestamp::from_micros(0));
+    let asked = Asked {
+        agent: name,
+        organization: name,
+        summary: name,
+        until: Timestamp::from_micros(1_800_000_000_000_000),
+        page: "https://console.example.com/approvals/apr_1",
+    };
     let places = Revocation {
         page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
         route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
@@ -126,6 +133,7 @@ fn all(text: &str, words: &Translator) -> [(&'static str, Mail); 36] {
         ("recovery-codes-renewed", recovery_codes_renewed(&to, "https://console.example.com")),
         ("wrong-codes-used-up", wrong_codes_used_up(&to, "https://console.example.com")),
         ("proof", asks_for_proof(&user, name, verify, Timestamp::from_micros(1_800_000_000_000_000))),
+        ("approval-asked", asks_for_approval(&to, &asked)),
         ("claim-code", claim_code(&to, name, &code)),
         ("member-invitation", invites_member(&invitation, name, name, page)),
         ("test", test_mail(&to, "https://calendar.example.com")),
@@ -226,6 +234,7 @@ fn every_address_is_of_a_known_kind() {
         "calendar.example.com/rsvp/token",
         "calendar.example.com/v1/auth/claim/clm_1/revoke",
         "console.example.com",
+        "console.example.com/approvals/apr_1",
         "console.example.com/claims/clm_1/revoke",
         "console.example.com/forgot",
         "console.example.com/invitations",

@@ -60,6 +60,8 @@ impl House {
     fn principal(&self) -> Arc<Principal> {
         Arc::new(Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(KeyId::new(self.make.clock.now(), &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,
@@ -89,6 +91,8 @@ impl House {
         let user = self.owner.id;
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Session { session, user },
             kind: CallerKind::Owner,
             ..Principal::clone(&self.principal())

@@ -83,6 +83,8 @@ impl House {
     fn actor(&self, credential: Credential, kind: CallerKind, operation: &'static Operation) -> Actor {
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential,
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,

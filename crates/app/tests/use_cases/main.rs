@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
 mod account;
+mod approvals;
 mod availability;
 mod bridge;
 mod change_feed;
+mod connectors;
 mod console;
 mod feeds;
 mod histories;

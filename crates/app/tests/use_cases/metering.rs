@@ -57,6 +57,8 @@ impl Nodes {
         let limits = Limits::unlimited(Some(10)).overridden(&json!({ "api_calls": limit })).unwrap();
         node.caller(Arc::new(Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(self.key),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,

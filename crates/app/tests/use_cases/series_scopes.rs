@@ -176,6 +176,8 @@ impl Stage {
         let now = self.make.clock.now();
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.organization.id,

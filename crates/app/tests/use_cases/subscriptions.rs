@@ -547,6 +547,8 @@ impl House {
         let now = self.app.now();
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: organization.id,

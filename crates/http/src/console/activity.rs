@@ -9,8 +9,8 @@ use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{Action, Principal};
 use kalends_app::{Actor, App, AuditNames, Refusal, operations};
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, FieldError, FieldErrors, KeyId, LIMIT_DEFAULT, LIMIT_MAX, ProposalId,
-    SubscriptionId, UserId, WebhookId,
+    AgentId, ApprovalId, BookingPageId, CalendarId, EventId, FieldError, FieldErrors, KeyId, LIMIT_DEFAULT, LIMIT_MAX,
+    ProposalId, SubscriptionId, UserId, WebhookId,
 };
 use kalends_time::CivilDate;
 use kalends_web::{
@@ -20,12 +20,12 @@ use kalends_web::{
 use kalends_wire as wire;
 use serde::Deserialize;
 
-use self::words::{actor_in_file, option_of, outcome, refused as refused_because, sentence, user_or_key};
+use self::words::{actor_in_file, not_done, option_of, outcome, sentence, user_or_key};
 use super::{
     frame::{AskedOf, shell},
     places::{
-        ACTIVITY, ACTIVITY_FILE, AGENT, BOOKING_PAGE, CALENDAR_SETTINGS, EVENT, Form, KEYS, MEMBERS, PROPOSAL,
-        SUBSCRIPTION, WEBHOOK, segment,
+        ACTIVITY, ACTIVITY_FILE, AGENT, APPROVAL, BOOKING_PAGE, CALENDAR_SETTINGS, EVENT, Form, KEYS, MEMBERS,
+        PROPOSAL, SUBSCRIPTION, WEBHOOK, segment,
     },
     shown::{because_of, page, problems, refused},
 };
@@ -177,13 +177,14 @@ fn choices(options: &[(String, String)]) -> Vec<Choice<'_>> {
 }
 
 /// The page of what has this identifier, if there is one that the caller may open.
-fn page_of(caller: &Actor, id: &str) -> Option<Href> {
+pub(super) fn page_of(caller: &Actor, id: &str) -> Option<Href> {
     let (kind, _) = id.split_once('_')?;
     let (operation, place) = match kind {
         AgentId::PREFIX => (&operations::GET_AGENT, AGENT),
         CalendarId::PREFIX => (&operations::UPDATE_CALENDAR, CALENDAR_SETTINGS),
         EventId::PREFIX => (&operations::GET_EVENT, EVENT),
         ProposalId::PREFIX => (&operations::GET_PROPOSAL, PROPOSAL),
+        ApprovalId::PREFIX => (&operations::GET_APPROVAL, APPROVAL),
         BookingPageId::PREFIX => (&operations::GET_BOOKING_PAGE, BOOKING_PAGE),
         WebhookId::PREFIX => (&operations::GET_WEBHOOK, WEBHOOK),
         SubscriptionId::PREFIX => (&operations::GET_SUBSCRIPTION, SUBSCRIPTION),
@@ -198,7 +199,7 @@ fn page_of(caller: &Actor, id: &str) -> Option<Href> {
 fn shown(entry: &wire::AuditEntry, names: &AuditNames, caller: &Actor) -> ActivityEntry {
     ActivityEntry {
         sentence: sentence(entry, names, &|id| page_of(caller, id)),
-        refused: refused_because(entry.status),
+        refused: not_done(entry),
         at: entry.created_at,
         action: entry.action.to_string(),
         actor: entry.actor_key_prefix.clone(),
@@ -246,7 +247,7 @@ async fn written(app: &App, caller: &Actor, filter: &Filter) -> Result<String, R
 }
 
 fn write_row(text: &mut String, entry: &wire::AuditEntry, names: &AuditNames) {
-    let (at, outcome, request) = (entry.created_at.to_string(), outcome(entry.status), entry.request_id.to_string());
+    let (at, outcome, request) = (entry.created_at.to_string(), outcome(entry), entry.request_id.to_string());
     let address = entry.ip.as_deref().unwrap_or_default();
     csv_row(text, &[&at, &entry.action, actor_in_file(entry, names), &entry.resource, &outcome, address, &request]);
 }

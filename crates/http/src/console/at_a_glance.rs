@@ -1,4 +1,4 @@
-//! How much there is in an organization, and what it has not done yet: two cheap reads for the first page.
+//! How much there is in an organization, and what it has not done yet: a few cheap reads for the first page.
 
 use kalends_app::{Actor, App, MonthlyUse, Refusal, operations, ports::Glance as Counts};
 use kalends_plans::{Feature, Metric, Used};
@@ -34,9 +34,19 @@ impl Glance {
         if is_anything_there(&counts, &used) {
             steps = next_steps(&counts, caller);
             numbers = shown(&counts, &used, caller);
+            numbers.extend(approvals(app, caller).await?);
         }
         Ok(Self { used, offers_first_agent, steps, numbers })
     }
+}
+
+/// The writes that wait for approval, if there are any.
+async fn approvals(app: &App, caller: &Actor) -> Result<Option<OverviewNumber>, Refusal> {
+    if !caller.may(&operations::LIST_APPROVALS) {
+        return Ok(None);
+    }
+    let count = app.count_approvals_to_decide(caller).await?;
+    Ok((count > 0).then_some(OverviewNumber { title: "Approvals waiting", count, place: Place::Waiting }))
 }
 
 fn is_anything_there(counts: &Counts, used: &[(Metric, Used)]) -> bool {

@@ -187,10 +187,16 @@ async fn create(
 
 /// Creates the key, and returns its text.
 async fn key_of(app: &App, form: &OwnForm, agent: &str) -> Result<String, ApiError> {
-    let new = wire::CreateScopedKey { agent_id: agent.to_owned(), label: Some(KEY_LABEL.to_owned()), scopes: None };
-    let (agent, label, scopes) = new.parse()?;
-    let answer = step(app, form, &operations::CREATE_KEY, &agent, async |caller: &Actor| {
-        app.create_key(caller, &agent, label, scopes).await
+    let new = wire::CreateScopedKey {
+        agent_id: agent.to_owned(),
+        label: Some(KEY_LABEL.to_owned()),
+        scopes: None,
+        requires_approval: None,
+        approval_expires_in_minutes: None,
+    };
+    let wanted = new.parse()?;
+    let answer = step(app, form, &operations::CREATE_KEY, &wanted.agent, async |caller: &Actor| {
+        app.create_key(caller, &wanted).await
     });
     Ok(read::<wire::NewScopedKey>(&answer.await?)?.key)
 }

@@ -9,7 +9,7 @@ use url::form_urlencoded;
 use super::{
     hidden::{LEAVES, ORG, VERSION},
     parts::Content,
-    places::{ACCOUNT, ACCOUNT_PASSWORD, DECLINE, DELETE_ORGANIZATION, JOIN, SIGN_OUT, START},
+    places::{ACCOUNT, ACCOUNT_PASSWORD, AUTHORIZE, DECLINE, DELETE_ORGANIZATION, JOIN, SIGN_OUT, START},
     shown::{because_of, in_frame, page},
 };
 use crate::{error::ApiError, once::ONCE, pages::Fields};
@@ -28,8 +28,8 @@ pub(super) const BODY_MAX: usize = 3 * KEPT_MAX;
 
 /// Forms that are not kept. Some end the session by their effect. The sign-in has help of its own for those about an
 /// invitation or a connection link. The form of the user's name would rename somebody else who signs in. Nobody has to
-/// sign in to sign out.
-const NOT_KEPT: [&str; 7] = [SIGN_OUT, JOIN, START, DECLINE, ACCOUNT, ACCOUNT_PASSWORD, DELETE_ORGANIZATION];
+/// sign in to sign out. The address of the page that grants a connector access has what its form needs.
+const NOT_KEPT: [&str; 8] = [SIGN_OUT, JOIN, START, DECLINE, ACCOUNT, ACCOUNT_PASSWORD, DELETE_ORGANIZATION, AUTHORIZE];
 
 /// Whether a form may be kept, by the template of its route.
 pub(super) fn may_be_kept(route: &str) -> bool {

@@ -7,14 +7,14 @@ use std::{
 
 use axum::{Router, response::Response, routing::get};
 use http::StatusCode;
-use kalends_accounts::{KeyLabel, KeyView, Principal, Scope, Scopes};
+use kalends_accounts::{ApprovalPolicy, ApprovedWrites, KeyLabel, KeyView, Principal, Scope, Scopes};
 use kalends_app::{Actor, App, KeysInForce, Refusal, operations, ports::AgentName};
 use kalends_calendars::{AgentStatus, ports::AgentFilter};
 use kalends_kernel::{AgentId, FieldError, FieldErrors, LIMIT_MAX, Page};
 use kalends_plans::Feature;
 use kalends_web::{
-    Choice, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS, NewKeyForm,
-    Paging, Place, Problems, ReplaceKey, RevokeKey, ScopeChoice,
+    Choice, KEY_FIELDS, KeyApproval, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS,
+    NewKeyForm, Paging, Place, Problems, ReplaceKey, RevokeKey, ScopeChoice,
 };
 use kalends_wire as wire;
 use serde::Deserialize;
@@ -29,6 +29,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, PathOf},
+    new_key::wanted_key,
     pages::Fields,
 };
 
@@ -53,8 +54,12 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 /// The list, to continue on after a refused form, with the text of the link to it.
 const TO_LIST: (&str, &str) = (KEYS, "See the keys");
+/// The most hours that a write waits for approval.
+const HOURS_MAX: i64 = 168;
+/// The hours that a write waits for approval unless the form says otherwise.
+const HOURS: &str = "24";
 /// The most agents that are read or offered at once.
-const AGENTS_MAX: Page = Page { limit: LIMIT_MAX, offset: 0 };
+pub(super) const AGENTS_MAX: Page = Page { limit: LIMIT_MAX, offset: 0 };
 
 /// The agent that the address of a page names.
 #[derive(Debug, Deserialize)]
@@ -137,9 +142,19 @@ fn shown(agents: &BTreeMap<AgentId, AgentName>, creators: &BTreeMap<String, Stri
         agent_name: agent.name.clone(),
         is_paused: agent.status == AgentStatus::Paused,
         scopes: key.scopes.iter().map(Scope::as_str).collect(),
+        approval: key.approval.as_ref().map(approval),
+        is_connected: key.connector.is_some(),
         created_by: creators.get(&created_by).cloned().unwrap_or(created_by),
         facts: KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on },
     })
+}
+
+fn approval(policy: &ApprovalPolicy) -> KeyApproval {
+    let operations = match &policy.covers {
+        ApprovedWrites::All => None,
+        ApprovedWrites::Operations(names) => Some(names.len()),
+    };
+    KeyApproval { operations, lasts: policy.lasts }
 }
 
 /// The addresses of the members, by the name of each as the creator of a key.
@@ -152,7 +167,8 @@ async fn creators(app: &App, caller: &Actor) -> Result<BTreeMap<String, String>,
 async fn ask(app: Service, caller: Caller, of: AskedOf<Of>) -> Result<Response, ApiError> {
     let agent = Of::agent(of);
     let scopes = scopes_to_choose(&Fields::default());
-    match new(&app, &caller.0, KeyGiven { agent: &agent, label: "", scopes: &scopes }, &NO_PROBLEMS).await {
+    let given = KeyGiven { agent: &agent, label: "", scopes: &scopes, approval: "", hours: HOURS };
+    match new(&app, &caller.0, given, &NO_PROBLEMS).await {
         Ok(text) => Ok(page(StatusCode::OK, text)),
         Err(refusal) => refused(refusal, TO_LIST),
     }
@@ -180,11 +196,17 @@ async fn new(app: &App, caller: &Actor, given: KeyGiven<'_>, problems: &Problems
 }
 
 fn typed<'a>(fields: &'a Fields, scopes: &'a [ScopeChoice]) -> KeyGiven<'a> {
-    KeyGiven { agent: fields.get("agent_id").trim(), label: fields.get("label").trim(), scopes }
+    KeyGiven {
+        agent: fields.get("agent_id").trim(),
+        label: fields.get("label").trim(),
+        scopes,
+        approval: fields.get("requires_approval"),
+        hours: fields.get("approval_expires_in_hours").trim(),
+    }
 }
 
 /// Every scope, and whether the form names it.
-fn scopes_to_choose(fields: &Fields) -> Vec<ScopeChoice> {
+pub(super) fn scopes_to_choose(fields: &Fields) -> Vec<ScopeChoice> {
     let about = |scope| match scope {
         Scope::FreebusyOrg => "When the others are free or busy, without what they do",
         Scope::DirectoryOrg => "The names of the other agents and of shared calendars",
@@ -197,24 +219,49 @@ fn scopes_to_choose(fields: &Fields) -> Vec<ScopeChoice> {
     Scope::ALL.into_iter().map(choice).collect()
 }
 
-/// The agent, the label and the scopes of the key that the form describes.
-fn wanted(fields: &Fields) -> Result<(String, Option<KeyLabel>, Scopes), FieldErrors> {
-    let KeyGiven { agent, label, .. } = typed(fields, &[]);
-    let label = Some(label.to_owned()).filter(|label| !label.is_empty());
+/// The key that the form describes.
+fn wanted(fields: &Fields) -> Result<wire::WantedKey, FieldErrors> {
+    let given = typed(fields, &[]);
+    let label = Some(given.label.to_owned()).filter(|label| !label.is_empty());
     let named = fields.all("scopes").map(|name| {
         let scope = Scopes::from_text(name).map_err(|unknown| FieldError::new("scopes", unknown.to_string()))?;
         Ok(scope.iter().map(wire::Scope::from))
     });
     let scopes = named.collect::<Result<Vec<_>, FieldError>>()?.into_iter().flatten().collect();
-    wire::CreateScopedKey { agent_id: agent.to_owned(), label, scopes: Some(scopes) }.parse()
+    let requires_approval = wanted_approval(given.approval)?;
+    let minutes = if requires_approval.is_some() { minutes(given.hours)? } else { None };
+    wanted_key(wire::CreateScopedKey {
+        agent_id: given.agent.to_owned(),
+        label,
+        scopes: Some(scopes),
+        requires_approval,
+        approval_expires_in_minutes: minutes,
+    })
+}
+
+/// Which writes need approval, by the value of the form's choice.
+fn wanted_approval(chosen: &str) -> Result<Option<wire::RequiredApproval>, FieldError> {
+    match chosen {
+        "" => Ok(None),
+        ApprovedWrites::ALL => Ok(Some(wire::RequiredApproval::All(wire::AllWrites::Writes))),
+        _ => Err(FieldError::new("requires_approval", "must be one of the choices")),
+    }
+}
+
+/// The minutes of a number of hours; `None` if there is no number.
+fn minutes(hours: &str) -> Result<Option<i64>, FieldError> {
+    if hours.is_empty() {
+        return Ok(None);
+    }
+    let known = hours.parse::<i64>().ok().filter(|hours| (1..=HOURS_MAX).contains(hours));
+    let wrong = || FieldError::new("approval_expires_in_hours", format!("must be 1 to {HOURS_MAX} whole hours"));
+    Ok(Some(known.ok_or_else(wrong)? * 60))
 }
 
 /// `POST /console/keys`. A form that is sent twice shows the same key.
 async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
     let outcome = match wanted(&form.fields) {
-        Ok((agent, label, scopes)) => {
-            form.once(&app, async |caller: &Actor| app.create_key(caller, &agent, label, scopes).await).await
-        }
+        Ok(wanted) => form.once(&app, async |caller: &Actor| app.create_key(caller, &wanted).await).await,
         Err(errors) => Err(errors.into()),
     };
     match outcome {
@@ -290,6 +337,7 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
         shell: &shell(caller, Place::Keys)?,
         id: &key.id.to_string(),
         label: key.label.as_ref().map_or("", KeyLabel::as_str),
+        is_connected: key.connector.is_some(),
         agent_name: &agent.name,
         facts: &KeyFacts { prefix: key.prefix, created_at: key.created_at, last_used_on: key.last_used_on },
     };
@@ -299,4 +347,29 @@ async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal
 /// `POST /console/keys/{id}/revoke`
 async fn revoke(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
     after_removal(app.revoke_key(&form.caller, &id.0).await, "revoked", TO_LIST)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none("", Some(None))]
+    #[case::least("1", Some(Some(60)))]
+    #[case::most("168", Some(Some(10_080)))]
+    #[case::too_few("0", None)]
+    #[case::too_many("169", None)]
+    #[case::huge("9223372036854775807", None)]
+    #[case::a_part("1.5", None)]
+    fn hours_are_bounded(#[case] hours: &str, #[case] expected: Option<Option<i64>>) {
+        assert_eq!(minutes(hours).ok(), expected);
+    }
+
+    #[test]
+    fn the_most_hours_are_those_of_the_api() {
+        assert_eq!(HOURS_MAX * 3_600, kalends_approvals::APPROVAL_LASTS_MOST.as_seconds());
+        assert_eq!(HOURS.parse::<i64>().unwrap() * 3_600, kalends_approvals::APPROVAL_LASTS.as_seconds());
+    }
 }

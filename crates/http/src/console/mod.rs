@@ -6,7 +6,9 @@
 mod account;
 mod activity;
 mod agents;
+mod approvals;
 mod at_a_glance;
+mod authorize;
 mod availability;
 mod booking_pages;
 mod calendar;
@@ -68,7 +70,9 @@ use self::places::{
     OFFER, PAUSE, REAUTHORIZE, REFRESH, REMOVE_SECOND_FACTOR, RENEW_RECOVERY_CODES, RESEND, RESET, RESUME, REVOKE,
     SECURITY, SIGN_IN, SIGN_OUT, SIGN_UP, START, START_SECOND_FACTOR, SWITCH,
 };
-pub(crate) use self::{booking_pages::failed_preview, expired::expired, form::Exceeded};
+pub(crate) use self::{
+    authorize::PARAMETERS as AUTHORIZATION_PARAMETERS, booking_pages::failed_preview, expired::expired, form::Exceeded,
+};
 use crate::reply::see_other;
 
 /// The pages and forms without a list of their own, each with its operation.
@@ -108,7 +112,9 @@ const OPERATIONS: &[Form] = &[
 /// All pages and forms.
 const ALL: &[&[Form]] = &[
     OPERATIONS,
+    authorize::OPERATIONS,
     waiting::OPERATIONS,
+    approvals::OPERATIONS,
     proposals::OPERATIONS,
     calendar::OPERATIONS,
     availability::OPERATIONS,
@@ -151,6 +157,7 @@ pub(crate) fn is_form(request: &Request) -> bool {
 
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
+        .merge(authorize::routes())
         .merge(agents::routes())
         .merge(first_run::routes())
         .merge(new_calendar::routes())
@@ -170,6 +177,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(subscriptions::routes())
         .merge(calendar::routes())
         .merge(waiting::routes())
+        .merge(approvals::routes())
         .merge(proposals::routes())
         .merge(availability::routes())
         .merge(booking_pages::routes())

@@ -35,6 +35,12 @@ pub(crate) const RENEW_RECOVERY_CODES: &str = "/console/security/recovery-codes"
 pub(crate) const REMOVE_SECOND_FACTOR: &str = "/console/security/off";
 /// What waits for a decision.
 pub(crate) const WAITING: &str = "/console/waiting";
+/// The approvals.
+pub(crate) const APPROVALS: &str = "/console/approvals";
+/// One approval.
+pub(crate) const APPROVAL: &str = "/console/approvals/{id}";
+pub(crate) const APPROVE: &str = "/console/approvals/{id}/approve";
+pub(crate) const DENY_APPROVAL: &str = "/console/approvals/{id}/deny";
 pub(crate) const PROPOSALS: &str = "/console/proposals";
 /// One proposal.
 pub(crate) const PROPOSAL: &str = "/console/proposals/{id}";
@@ -150,6 +156,8 @@ pub(crate) const CLAIMS: &str = "/console/claims";
 /// One claim, and the form that proves it.
 pub(crate) const CLAIM: &str = "/console/claims/{id}";
 pub(crate) const SWITCH: &str = "/console/orgs/{id}/switch";
+/// The page on which a person grants a connector access.
+pub(crate) const AUTHORIZE: &str = "/console/authorize";
 /// The page to which a connection link leads.
 pub(crate) const CONNECT: &str = "/console/connect";
 /// The page that shows what a connection link asks for.

@@ -6,6 +6,7 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Obstacles, Refusal};
+use kalends_approvals::Status;
 use kalends_bookings::Colour;
 use kalends_bridge::ConnectionStatus;
 use kalends_calendars::HoldError;
@@ -136,6 +137,11 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotFound { missing: Missing::Delivery, .. } => "There is no such delivery any more.",
         Refusal::WebhookInactive => "The webhook is switched off. Switch it on first.",
         Refusal::NotFound { missing: Missing::Proposal, .. } => "There is no such proposal any more.",
+        Refusal::NotFound { missing: Missing::Approval, .. } => {
+            "There is no such approval in this organization. If you belong to several, switch to the other one first."
+        }
+        Refusal::ApprovalDecided(Status::Expired) => "It has expired, so nothing was changed.",
+        Refusal::ApprovalDecided(_) => "This was already decided or cancelled, so nothing was changed.",
         Refusal::PlanRequired(Feature::Scheduling) => "Your plan does not include proposals.",
         Refusal::Proposal(error) => return of_proposal(error),
         Refusal::Hold(HoldError::NotHeld(_)) => "This is not a hold any more.",
@@ -177,7 +183,7 @@ pub(super) fn taken(obstacles: &Obstacles, zone: Zone) -> String {
 }
 
 /// A message of the API as a sentence.
-fn sentence(message: &str) -> String {
+pub(super) fn sentence(message: &str) -> String {
     let end = if message.ends_with('.') { "" } else { "." };
     capitalized(message) + end
 }

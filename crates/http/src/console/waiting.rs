@@ -9,14 +9,14 @@ use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, OwnInvitation, Refusal, operations, ports::AgentName};
 use kalends_calendars::ports::LiveHold;
-use kalends_kernel::{AgentId, LIMIT_MAX, Page};
+use kalends_kernel::{AgentId, LIMIT_MAX, Page, visible};
 use kalends_plans::Feature;
 use kalends_proposals::{Proposal, Status};
 use kalends_web::{
-    ClaimWait, ClaimWaiting, EventInView, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, Paging, Place,
-    ProposalWaiting, ProposalsWaiting, Waiting,
+    ApprovalWaiting, ApprovalsWaiting, ClaimWait, ClaimWaiting, EventInView, HoldWaiting, HoldsWaiting,
+    InvitationWaiting, OpenedHere, Paging, Place, ProposalWaiting, ProposalsWaiting, Waiting,
 };
-use kalends_wire::AccountClaim;
+use kalends_wire::{AccountClaim, Approval};
 
 use super::{
     form::{new_once, opened_invitation, opened_link},
@@ -38,6 +38,8 @@ pub(super) const TO_WAITING: (&str, &str) = (WAITING, "See what waits for you");
 
 /// The maximum number of entries of a kind.
 const ENTRIES_MAX: u32 = 50;
+/// The maximum number of approvals. Others are on their list.
+const APPROVALS_MAX: u32 = 20;
 
 /// `GET /console/waiting`
 async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
@@ -45,11 +47,17 @@ async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<A
     let (proposals, total) = proposals(&app, caller, asked.page()).await?;
     let paging = Paging { path: WAITING.to_owned(), filter: Vec::new(), page: asked.page(), total };
     let holds = Holds::read(&app, caller).await?;
+    let (waiting, all_waiting) = approvals(&app, caller).await?;
     let shown = Waiting {
         shell: &shell(caller, Place::Waiting)?,
         done: asked.done(),
         now: app.now(),
         opened: &opened(&app, caller, &headers).await?,
+        approvals: ApprovalsWaiting {
+            entries: &waiting,
+            total: all_waiting,
+            may_decide: caller.may(&operations::APPROVE),
+        },
         holds: HoldsWaiting {
             entries: &holds.entries,
             may_end: caller.may(&operations::CONFIRM_HOLD) && caller.needs(Feature::Holds).is_ok(),
@@ -74,6 +82,34 @@ async fn opened(app: &App, caller: &Actor, headers: &HeaderMap) -> Result<Opened
         },
     };
     Ok(OpenedHere { invitation, has_link: opened_link(headers).is_some() })
+}
+
+/// The writes that wait for approval and expire first, and the number of all.
+async fn approvals(app: &App, caller: &Actor) -> Result<(Vec<ApprovalWaiting>, u64), Refusal> {
+    if !caller.may(&operations::LIST_APPROVALS) {
+        return Ok((Vec::new(), 0));
+    }
+    let listed = app.approvals_to_decide(caller, APPROVALS_MAX).await?;
+    let agents: BTreeSet<_> = listed.data.iter().map(|approval| approval.agent_id).collect();
+    let names = app.agent_names(caller, &agents).await?;
+    Ok((listed.data.iter().map(|approval| waiting_approval(approval, &names)).collect(), listed.total))
+}
+
+/// An approval as an entry of a list, given the names of agents.
+pub(super) fn waiting_approval(approval: &Approval, names: &BTreeMap<AgentId, AgentName>) -> ApprovalWaiting {
+    ApprovalWaiting {
+        id: approval.id.to_string(),
+        summary: approval.summary.clone(),
+        agent: asking_agent(approval, names),
+        created_at: approval.created_at,
+        expires_at: approval.expires_at,
+    }
+}
+
+/// The name of the agent whose key asks, as a person sees it, or its identifier.
+pub(super) fn asking_agent(approval: &Approval, names: &BTreeMap<AgentId, AgentName>) -> String {
+    let name = names.get(&approval.agent_id).map(|agent| visible(&agent.name));
+    name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| approval.agent_id.to_string())
 }
 
 /// The holds that expire first.

@@ -3,6 +3,7 @@
 mod accounts;
 mod admin;
 mod agents;
+mod approvals;
 mod audit;
 mod availability;
 mod availability_rules;
@@ -13,6 +14,7 @@ mod changes;
 mod claims;
 mod connection_links;
 mod connections;
+pub(crate) mod connectors;
 mod console;
 mod description;
 mod events;
@@ -53,6 +55,7 @@ use crate::Routes;
         (name = "Availability", description = "Free times of agents and calendars."),
         (name = "Proposals", description = "Agents agree on one of several candidate slots."),
         (name = "Runs", description = "The writes of one task, which can be taken back together."),
+        (name = "Approvals", description = "Writes that wait until a person allows them."),
         (name = "Webhooks", description = "Messages about events, posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
         (name = "Booking pages", description = "Public pages on which guests book slots."),
@@ -71,6 +74,7 @@ use crate::Routes;
     // Schemas that only errors, parameters and webhook messages refer to.
     components(schemas(
         kalends_wire::ErrorEnvelope,
+        kalends_wire::AwaitsApproval,
         kalends_wire::IncludeCalendars,
         kalends_wire::SeriesScope,
         kalends_wire::EndedHold,
@@ -104,6 +108,7 @@ pub(crate) fn all() -> Routes {
         .merge(keys::routes())
         .merge(proposals::routes())
         .merge(runs::routes())
+        .merge(approvals::routes())
         .merge(webhooks::routes())
         .merge(usage::routes())
         .merge(accounts::routes())

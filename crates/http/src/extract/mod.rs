@@ -13,6 +13,7 @@ mod places;
 mod query;
 mod shape;
 mod unknown;
+mod waiting;
 
 pub(crate) use body::{
     AlreadyRead, File, JsonBody, NoBody, OptionalBody, Sender, max_of as body_max_of, read as read_body, read_up_to,
@@ -26,4 +27,5 @@ pub(crate) use if_none_match::has;
 pub(crate) use message::{Message, read_message};
 pub(crate) use path::PathOf;
 pub(crate) use query::{QueryOf, check_query_beside_form};
-pub(crate) use unknown::unknown_parameter;
+pub(crate) use unknown::{nearest, shorten, unknown_parameter};
+pub(crate) use waiting::Waiting;

@@ -34,7 +34,7 @@ enum Due {
     Number,
     /// A whole number in this range, inclusive.
     Whole(i128, i128),
-    /// One of these names. No enum in a request has variants with fields.
+    /// One of these names. Only untagged enums in a request have variants with fields, and those expect anything.
     OneOf(&'static [&'static str]),
 }
 

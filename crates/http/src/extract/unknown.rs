@@ -61,7 +61,7 @@ fn unknown(param: String, name: &str, known: &[&str]) -> FieldError {
 }
 
 /// The known name with the most similar spelling, if one is similar enough.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let name = shorten(name).to_ascii_lowercase();
     let plain = |text: &str| text.replace(['_', '-'], "");
     known
@@ -73,7 +73,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The start of a name in the input.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(SHOWN_MAX).collect()
 }
 

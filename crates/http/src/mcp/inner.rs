@@ -52,7 +52,7 @@ pub(super) struct InnerAnswer {
 #[derive(Clone)]
 pub(super) struct Inner {
     pub app: Arc<App>,
-    pub router: Router,
+    pub router: Arc<Router>,
 }
 
 impl Inner {
@@ -68,7 +68,8 @@ impl Inner {
         }
         // The library handles messages in tasks of its own.
         let span = parts.extensions.get::<Known>().map_or_else(Span::none, Known::span);
-        match self.router.clone().oneshot(request).instrument(span).await {
+        let router: Router = (*self.router).clone();
+        match router.oneshot(request).instrument(span).await {
             Ok(response) => response,
             Err(never) => match never {},
         }

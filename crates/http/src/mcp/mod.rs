@@ -120,7 +120,7 @@ struct Handler {
 }
 
 /// Builds the route. `tools` derives the tools, and `inner` is the whole API.
-pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'static, inner: Router) -> Router {
+pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'static, inner: Arc<Router>) -> Router {
     let tools = Arc::new(OnFirstUse::new(Box::new(tools)));
     let inner = Inner { app: Arc::clone(app), router: inner };
     let handler = Handler { tools: Arc::clone(&tools), inner };
@@ -150,9 +150,22 @@ fn config(base_url: &str, cors_origins: &[String]) -> StreamableHttpServerConfig
 }
 
 async fn serve(State(endpoint): State<Endpoint>, request: Request) -> Response {
+    let (app, sent) = (Arc::clone(&endpoint.app), request.headers().contains_key(header::AUTHORIZATION));
     let mut response = answer(endpoint, request).await.unwrap_or_else(IntoResponse::into_response);
+    if response.status() == StatusCode::UNAUTHORIZED
+        && let Ok(value) = HeaderValue::try_from(challenge(&app.settings().base_url, sent))
+    {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
     response.extensions_mut().insert(AnsweredBy(&operations::MCP));
     response
+}
+
+/// What a 401 says to clients that can ask a person for access (RFC 9728, section 5.1). `sent` is whether the request had a
+/// credential, which is then wrong or has expired (RFC 6750, section 3.1).
+fn challenge(base_url: &str, sent: bool) -> String {
+    let error = if sent { "error=\"invalid_token\", " } else { "" };
+    format!("Bearer {error}resource_metadata=\"{base_url}{}\"", operations::TOOLS_METADATA_OF_PATH.path)
 }
 
 async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiError> {
@@ -244,6 +257,7 @@ impl Handler {
             calls: AtomicU32::new(0),
             marks: Marks::default(),
             was_dry_run: AtomicBool::new(false),
+            written: Mutex::default(),
         }
     }
 }
@@ -337,7 +351,7 @@ impl ServerHandler for Handler {
         let mut arguments = params.arguments.unwrap_or_default();
         if let Some(tool) = core::find(&params.name, standing) {
             return match core::call(tool, self.session(parts, outer), arguments).await {
-                Ok(value) => Ok(call::short(&value, view.is_structured()).into()),
+                Ok(value) | Err(Failure::Waits(value)) => Ok(call::short(&value, view.is_structured()).into()),
                 Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),
                 Err(Failure::Refused(error)) => Ok(call::refused(&error).into()),
                 Err(Failure::Lost(error)) => Err(error),

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode};
 use kalends_app::ports::CommitError;
 use kalends_kernel::{KeyId, OrgId, Version};
-use kalends_rows::{SealedChangeSet, reply_to_json, scopes_text};
+use kalends_rows::{SealedChangeSet, approval_columns, reply_to_json, scopes_text};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{claims, members, people, second_factors};
+use super::{claims, connectors, members, people, second_factors};
 use crate::error::{ApplyError, all_written};
 
 /// Writes the rows in the order of the changes.
@@ -25,6 +25,15 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             }
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
+            Change::GrantCode(code) => connectors::grant(connection, code).await?,
+            Change::UseCode { hash, key } => connectors::use_code(connection, *hash, *key).await?,
+            Change::RenewKey { org, key, hash, expires_at } => {
+                connectors::renew_key(connection, (*org, *key), *hash, *expires_at).await?;
+            }
+            Change::PutRefreshToken(token) => connectors::put_refresh_token(connection, token).await?,
+            Change::SpendRefreshToken { org, hash, at } => {
+                connectors::spend_refresh_token(connection, *org, *hash, *at).await?;
+            }
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
             Change::RevokeKeys { org, of_agents, at } => revoke_keys(connection, *org, *of_agents, *at).await?,
             Change::PutCode { code, seen: None } => create_code(connection, code).await?,
@@ -166,6 +175,8 @@ async fn delete_organization(
         .await?;
     all_written(deleted.rows_affected(), 1)?;
     sqlx::query!("DELETE FROM api_keys WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM authorization_codes WHERE org_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM refresh_tokens WHERE org_id = $1", id).execute(&mut *connection).await?;
     // Nothing more is sent.
     sqlx::query!("DELETE FROM letters WHERE org_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM webhooks WHERE org_id = $1", id).execute(&mut *connection).await?;
@@ -229,9 +240,11 @@ async fn create_key(connection: &mut PgConnection, key: &ApiKey) -> Result<(), A
 /// Creates the key only if its agent is not decommissioned. If the agent is decommissioned at the same time, the key
 /// ends with it anyway, since look-ups join the agent.
 async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Result<(), ApplyError> {
+    let (requires_approval, approval_minutes) = approval_columns(key.approval.as_ref());
     let written = sqlx::query!(
-        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes)
-         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8, $9, $10
+        "INSERT INTO api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes,
+             requires_approval, approval_minutes, client_id, access_expires_at)
+         SELECT a.org_id, $2, $3, $4, $5, a.id, $7, $8, $9, $10, $11, $12, $13, $14
          FROM agents a
          WHERE a.org_id = $1 AND a.id = $6 AND a.status <> 'decommissioned'",
         key.org.uuid(),
@@ -244,6 +257,10 @@ async fn create_scoped_key(connection: &mut PgConnection, key: &ScopedKey) -> Re
         key.created_at.as_micros(),
         key.created_by.as_deref(),
         scopes_text(key.scopes),
+        requires_approval,
+        approval_minutes,
+        key.connector.map(|connector| connector.client.uuid()),
+        key.connector.map(|connector| connector.expires_at.as_micros()),
     )
     .execute(connection)
     .await?;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::error::ApplyError;
 
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let entries: Vec<_> = batch.iter().filter_map(|sealed| sealed.changes().audit.as_ref()).collect();
+    let entries: Vec<_> = batch.iter().flat_map(|sealed| &sealed.changes().audit).collect();
     if entries.is_empty() {
         return Ok(());
     }

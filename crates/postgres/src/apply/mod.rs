@@ -6,6 +6,7 @@
 pub(crate) mod accounts;
 pub(crate) mod allowances;
 pub(crate) mod answers;
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod bookings;
 pub(crate) mod bridge;
@@ -13,6 +14,7 @@ mod busy_days;
 pub(crate) mod calendars;
 pub(crate) mod change_feed;
 mod claims;
+mod connectors;
 mod event_metadata;
 mod grants;
 pub(crate) mod letters;

@@ -84,6 +84,7 @@ pub(super) async fn delete(
     sqlx::query!("DELETE FROM sessions WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM account_claims WHERE user_id = $1", id).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM user_tokens WHERE user_id = $1", id).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM authorization_codes WHERE user_id = $1", id).execute(&mut *connection).await?;
     second_factors::remove(&mut *connection, user).await?;
     remove_identities(connection, user).await
 }

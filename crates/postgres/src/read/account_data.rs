@@ -6,7 +6,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_rows::read_scopes;
+use kalends_rows::{read_approval, read_connector, read_scopes};
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::PostgresStore;
@@ -17,7 +17,8 @@ use crate::rows::Located;
 impl AccountData for PostgresStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let rows = sqlx::query!(
-            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes
+            "SELECT k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes,
+                 k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              FROM api_keys k
              LEFT JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.revoked_at IS NULL AND (k.agent_id IS NULL OR a.status <> 'decommissioned')
@@ -27,12 +28,15 @@ impl AccountData for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let keys = rows.into_iter().map(|row| {
             let id = KeyId::from_uuid(row.id);
+            let key = Located { table: "api_keys", id: &id };
             Ok(KeyView {
                 id,
                 prefix: row.prefix,
                 agent: row.agent_id.map(AgentId::from_uuid),
                 label: row.label.map(KeyLabel::from_stored),
-                scopes: read_scopes(&Located { table: "api_keys", id: &id }, row.scopes.as_deref())?,
+                scopes: read_scopes(&key, row.scopes.as_deref())?,
+                approval: read_approval(&key, row.requires_approval.as_deref(), row.approval_minutes)?,
+                connector: read_connector(&key, row.client_id.as_ref(), row.access_expires_at)?,
                 created_at: Timestamp::from_micros(row.created_at),
                 created_by: row.created_by,
                 last_used_on: row.last_used_on.map(CivilDate::from_days),

@@ -2,10 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent};
-use kalends_calendars::{HoldSet, Reservation};
-use kalends_kernel::{
-    AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError,
-};
+use kalends_calendars::{HoldSet, Reservation, ReservationOwner};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
@@ -234,9 +232,9 @@ fn read_reservations(rows: &str) -> Result<Vec<Reservation>, StoreError> {
     let rows: Vec<(String, i64, i64, i64)> = serde_json::from_str(rows).map_err(|error| all.corrupt("place", error))?;
     let read = rows.into_iter().map(|(owner, start, end, expires_at)| {
         let owner = Uuid::parse_str(&owner).map_err(|error| all.corrupt("proposal_id", error))?;
-        let owner = ProposalId::from_uuid(owner);
+        let owner = ReservationOwner::from_uuid(owner);
         let span = Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end))
-            .map_err(|error| Located { table: "reservations", id: owner }.corrupt("end_at", error))?;
+            .map_err(|error| Located { table: "reservations", id: owner.uuid() }.corrupt("end_at", error))?;
         Ok(Reservation { owner, span, expires_at: Timestamp::from_micros(expires_at) })
     });
     read.collect()

@@ -6,6 +6,7 @@
 mod account_data;
 mod agents;
 mod answers;
+mod approvals;
 mod audit;
 mod backups;
 mod bookings;

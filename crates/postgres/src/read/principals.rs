@@ -14,7 +14,8 @@ impl Principals for PostgresStore {
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
         let row = sqlx::query_as!(
             PrincipalRow,
-            r#"SELECT k.org_id, k.id, k.kind, k.prefix, k.agent_id, a.status AS "agent_status?", k.scopes, o.plan,
+            r#"SELECT k.org_id, k.id, k.kind, k.prefix, k.agent_id, a.status AS "agent_status?", k.scopes,
+                 k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at, o.plan,
                  o.limit_overrides, o.waitlisted_at, o.accepted_terms
              FROM api_keys k
              JOIN organizations o ON o.id = k.org_id

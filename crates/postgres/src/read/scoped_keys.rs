@@ -17,7 +17,7 @@ impl ScopedKeys for PostgresStore {
         let rows = sqlx::query_as!(
             ScopedKeyRow,
             r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
-                 k.last_used_on, k.scopes
+                 k.last_used_on, k.scopes, k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              FROM api_keys k
              JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.agent_id IS NOT NULL AND k.revoked_at IS NULL
@@ -33,7 +33,7 @@ impl ScopedKeys for PostgresStore {
         let row = sqlx::query_as!(
             ScopedKeyRow,
             r#"SELECT k.org_id, k.id, k.agent_id AS "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
-                 k.last_used_on, k.scopes
+                 k.last_used_on, k.scopes, k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              FROM api_keys k
              JOIN agents a ON a.org_id = k.org_id AND a.id = k.agent_id
              WHERE k.org_id = $1 AND k.id = $2 AND k.revoked_at IS NULL AND a.status <> 'decommissioned'"#,

@@ -5,6 +5,8 @@ use kalends_accounts::ports::{OauthAttempts as _, SecondFactors as _};
 use kalends_accounts::{Change, SecondFactor, TokenHash, TotpSecret};
 use kalends_app::ChangeSet;
 use kalends_app::ports::Reseal as _;
+use kalends_approvals::Outcome;
+use kalends_approvals::ports::Approvals as _;
 use kalends_bridge::ports::ConnectAttempts as _;
 use kalends_bridge::{ConnectAttempt, Purpose};
 use kalends_calendars::ports::{AgentFilter, Agents as _, CalendarFilter, Calendars as _};
@@ -154,6 +156,36 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         let used = store.use_connect_attempt(connecting.oauth.key).await.unwrap();
         assert_eq!(used.map(|used| used.oauth.verifier), opens.then(|| verifier.into()));
         assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "the attempt is gone in both cases");
+    }
+}
+
+#[tokio::test]
+async fn requests_and_decisions_of_approvals_are_sealed_with_the_writing_key() {
+    let bench = Bench::set().await;
+    let (store, org) = (&bench.store, bench.organization().await);
+    let agent = bench.make.agent(org);
+    let mut approval = bench.make.approval(&bench.make.scoped_key(&agent).key);
+    approval.summary = "planted-summary".into();
+    approval.request.target = "/v1/planted-target".into();
+    approval.request.body = r#"{"title":"planted-title"}"#.into();
+    let outcome = Outcome { status: 409, body: Some(r#"{"error":"planted-error"}"#.into()) };
+    let failed = approval.failed("planted-person", outcome, approval.created_at).unwrap();
+    let seen = approval.version;
+    for (change, expected) in [
+        (kalends_approvals::Change::Ask(Box::new(approval.clone())), &approval),
+        (kalends_approvals::Change::Decide { approval: Box::new(failed.clone()), seen }, &failed),
+    ] {
+        bench.commit(ChangeSet { approvals: vec![change], ..ChangeSet::new(org) }).await;
+        for key in ["first", "second", "first"] {
+            bench.cipher.write_with(key);
+            while store.reseal(100).await.unwrap() > 0 {}
+            let sealed: String =
+                sqlx::query_scalar("SELECT content FROM approvals").fetch_one(&bench.behind.pool).await.unwrap();
+            assert!(sealed.starts_with(&format!("v1.{key}.")), "{sealed}");
+            assert_eq!(store.find_approval(org, approval.id).await.unwrap().as_ref(), Some(expected));
+        }
+        let kept = everything(&bench).await;
+        assert!(!kept.contains("planted-") && kept.contains("createEvent"));
     }
 }
 

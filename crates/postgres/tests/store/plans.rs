@@ -83,6 +83,16 @@ const PEOPLE: &str = "
     FROM calendars c, generate_series(1, 5) n;
     ANALYZE";
 
+/// Approvals, of which few are pending.
+const APPROVALS: &str = "
+    INSERT INTO approvals (org_id, id, key_id, key_prefix, agent_id, operation, status, content, version, created_at,
+        expires_at, decided_at)
+    SELECT md5('o' || n % 200 + 1)::uuid, md5('p' || n)::uuid, md5('k' || n % 200 + 1)::uuid, 'svc_ak_',
+        md5('a' || n % 1000)::uuid, 'createEvent', CASE WHEN n % 70 = 0 THEN 'pending' ELSE 'denied' END,
+        repeat('x', 200), 1, n, n + 100000, CASE WHEN n % 70 > 0 THEN n + 1 END
+    FROM generate_series(1, 20000) n;
+    ANALYZE approvals";
+
 const ORG: &str = "md5('o8')::uuid";
 
 /// The statement in `file` that starts with `begins`, without the column aliases that are hints for the macro.
@@ -381,6 +391,34 @@ async fn what_pages_of_the_console_read_is_found_by_user_or_organization() {
             uses(&plan, &["on ical_subscriptions", "Index Cond: ((org_id = $1)", "agents_pk"]);
         }
     }
+}
+
+#[tokio::test]
+async fn approvals_are_read_by_their_indexes() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(APPROVALS).execute(&bench.behind.pool).await.unwrap();
+    let file = include_str!("../../src/read/approvals.rs");
+    let after = |name: &str| &file[file.find(name).unwrap()..];
+
+    let listed = plan(&bench, file, "WITH page AS MATERIALIZED", &[ORG, "NULL", "NULL", "NULL", "20", "0"]).await;
+    uses(&listed, &["approvals_by_creation"]);
+    let of_key = [ORG, "md5('k8')::uuid", "110000"];
+    let pending = plan(&bench, after("async fn count_pending"), "SELECT count(*)", &of_key).await;
+    // With few rows in the organization, its own index serves as well as that of the key.
+    uses(&pending, &["approvals_pending_of_"]);
+    let waiting = plan(&bench, after("async fn pending_approvals("), "SELECT org_id, id", &[ORG, "110000", "20"]).await;
+    uses(&waiting, &["approvals_pending_of_org"]);
+    assert!(!waiting.contains("Sort"), "{waiting}");
+    let first_of_key = [ORG, "md5('k8')::uuid", "110000", "20"];
+    let of = after("async fn pending_approvals_of_key");
+    let waiting = plan(&bench, of, "SELECT org_id, id", &first_of_key).await;
+    uses(&waiting, &["approvals_pending_of_"]);
+    assert!(!waiting.contains("Sort"), "{waiting}");
+    let overdue = plan(&bench, after("async fn overdue"), "SELECT org_id, id", &["100500", "20"]).await;
+    uses(&overdue, &["approvals_pending on"]);
+    assert!(!overdue.contains("Sort"), "{overdue}");
+    let over = plan(&bench, after("async fn purge"), "SELECT org_id, id", &["500", "20"]).await;
+    uses(&over, &["approvals_ended"]);
 }
 
 /// The calendars of a list of instances: one, several, or those of an agent.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kalends_accounts::ports::{Organizations as _, Principals as _};
+use kalends_accounts::ports::{AccountData as _, Organizations as _, Principals as _, ScopedKeys as _};
 use kalends_app::ChangeSet;
 use kalends_app::ports::{Names as _, StoredAnswers as _};
+use kalends_approvals::ports::Approvals as _;
 use kalends_calendars::ports::{
     Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, Instances as _,
     RulesOfCalendars as _,
@@ -30,6 +31,38 @@ pub(crate) fn located<T: std::fmt::Debug>(
             assert_eq!((in_table, in_column, of), (table, column, id.to_string()));
         }
         other => panic!("expected a corrupt {table}.{column}, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_corrupt_key_or_approval_is_located() {
+    let bench = Bench::set().await;
+    let (store, behind) = (&bench.store, &bench.behind);
+    let org = bench.organization().await;
+    let agent = bench.make.agent(org);
+    let asking = bench.make.scoped_key(&agent).key;
+    let approval = bench.make.approval(&asking);
+    let ask = kalends_approvals::Change::Ask(Box::new(approval.clone()));
+    bench.commit(ChangeSet::new(org).create(&agent)).await;
+    bench.commit(ChangeSet { approvals: vec![ask], ..ChangeSet::new(org).create(&asking) }).await;
+    for (column, corrupt) in [
+        ("status", "UPDATE approvals SET status = 'settled'"),
+        ("status", "UPDATE approvals SET status = 'expired'"),
+        ("content", "UPDATE approvals SET status = 'pending', content = 'plain'"),
+    ] {
+        behind.run(corrupt).await;
+        located(store.find_approval(org, approval.id).await, "approvals", column, &approval.id);
+        assert_eq!(store.overdue_approvals(approval.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
+    }
+    for (column, corrupt) in [
+        ("requires_approval", "UPDATE api_keys SET requires_approval = '', approval_minutes = 5"),
+        ("approval_minutes", "UPDATE api_keys SET requires_approval = 'writes', approval_minutes = NULL"),
+        ("access_expires_at", "UPDATE api_keys SET requires_approval = NULL, client_id = org_id"),
+    ] {
+        behind.run(corrupt).await;
+        located(store.find_scoped_key(org, asking.id).await, "api_keys", column, &asking.id);
+        located(store.find_principal(asking.hash).await, "api_keys", column, &asking.id);
+        located(store.keys_in_force(org).await, "api_keys", column, &asking.id);
     }
 }
 

@@ -151,7 +151,7 @@ keys! {
     OIDC_NAME, Plain, Default::Text(kalends_accounts::oauth::Provider::Oidc.title()),
         "The name of this provider on pages and in emails, 1 to 40 characters: `Continue with NAME`.";
     IP_LIMITS, Plain, Default::Text("default"),
-        "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator).";
+        "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator, connector_registration, connector_token).";
     MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),
         "The maximum number of open connections, in total and from one IP address: a list such as total=4096,address=256, or only the total. Only the total applies to trusted proxies.";
     MAIL_LIMITS, Plain, Default::Text("org=200,recipient=5"),

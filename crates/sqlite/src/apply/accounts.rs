@@ -7,11 +7,11 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{KeyId, OrgId, StoreError, Version};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_rows::{SealedChangeSet, reply_to_json, scopes_text};
+use kalends_rows::{SealedChangeSet, approval_columns, reply_to_json, scopes_text};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::{claims, members, people, second_factors};
+use super::{claims, connectors, members, people, second_factors};
 use crate::{
     counts::counts,
     error::{Failure, email_taken, failed, fresh},
@@ -51,6 +51,15 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             }
             Change::CreateKey(key) => create_key(connection, key).await?,
             Change::CreateScopedKey(key) => create_scoped_key(connection, key).await?,
+            Change::GrantCode(code) => connectors::grant(connection, code).await?,
+            Change::UseCode { hash, key } => connectors::use_code(connection, *hash, *key).await?,
+            Change::RenewKey { org, key, hash, expires_at } => {
+                connectors::renew_key(connection, (*org, *key), *hash, *expires_at).await?;
+            }
+            Change::PutRefreshToken(token) => connectors::put_refresh_token(connection, token).await?,
+            Change::SpendRefreshToken { org, hash, at } => {
+                connectors::spend_refresh_token(connection, *org, *hash, *at).await?;
+            }
             Change::RevokeKey { org, key, at } => revoke_key(connection, *org, *key, *at).await?,
             Change::RevokeKeys { org, of_agents, at } => revoke_keys(connection, *org, *of_agents, *at).await?,
             Change::PutCode { code, seen } => put_code(connection, code, *seen).await?,
@@ -189,6 +198,8 @@ async fn delete_organization(
         .await?;
     fresh(deleted.rows_affected(), 1)?;
     sqlx::query!("delete from api_keys where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from authorization_codes where org_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from refresh_tokens where org_id = ?1", id).execute(&mut *connection).await?;
     // Nothing more is sent.
     sqlx::query!("delete from letters where org_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from webhooks where org_id = ?1", id).execute(&mut *connection).await?;
@@ -234,9 +245,13 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
     let (hash, created_at) = (key.hash.0.as_slice(), key.created_at.as_micros());
     let label = key.label.as_ref().map(|label| label.as_str());
     let scopes = scopes_text(key.scopes);
+    let (requires_approval, approval_minutes) = approval_columns(key.approval.as_ref());
+    let client_id = key.connector.map(|connector| connector.client.uuid());
+    let access_expires_at = key.connector.map(|connector| connector.expires_at.as_micros());
     let created = sqlx::query!(
-        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes)
-         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8, ?9, ?10 from agents a
+        "insert into api_keys (org_id, id, kind, hash, prefix, agent_id, label, created_at, created_by, scopes,
+            requires_approval, approval_minutes, client_id, access_expires_at)
+         select a.org_id, ?2, ?3, ?4, ?5, a.id, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 from agents a
          where a.org_id = ?1 and a.id = ?6 and a.status <> 'decommissioned'",
         org_id,
         id,
@@ -247,7 +262,11 @@ async fn create_scoped_key(connection: &mut SqliteConnection, key: &ScopedKey) -
         label,
         created_at,
         key.created_by,
-        scopes
+        scopes,
+        requires_approval,
+        approval_minutes,
+        client_id,
+        access_expires_at
     )
     .execute(connection)
     .await?;

@@ -15,7 +15,7 @@ pub(crate) async fn store_entries(
 ) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()
-        .filter_map(|sealed| sealed.changes().audit.as_ref())
+        .flat_map(|sealed| &sealed.changes().audit)
         .map(|entry| {
             (
                 Hex(entry.org.uuid()),

@@ -8,6 +8,7 @@
 pub(crate) mod accounts;
 pub(crate) mod allowances;
 pub(crate) mod answers;
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod bookings;
 pub(crate) mod bridge;
@@ -16,6 +17,7 @@ pub(crate) mod calendars;
 pub(crate) mod change_feed;
 mod claims;
 mod connections;
+mod connectors;
 mod event_metadata;
 pub(crate) mod letters;
 mod members;

@@ -77,6 +77,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     sqlx::query!("delete from sessions where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from account_claims where user_id = ?1", id).execute(&mut *connection).await?;
     sqlx::query!("delete from user_tokens where user_id = ?1", id).execute(&mut *connection).await?;
+    sqlx::query!("delete from authorization_codes where user_id = ?1", id).execute(&mut *connection).await?;
     second_factors::remove(&mut *connection, user).await?;
     remove_identities(connection, user).await
 }

@@ -5,7 +5,7 @@ use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_rows::read_scopes;
+use kalends_rows::{read_approval, read_connector, read_scopes};
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::{
@@ -19,7 +19,8 @@ impl AccountData for SqliteStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let org_id = org.uuid();
         let rows = sqlx::query!(
-            "select k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes
+            "select k.id, k.prefix, k.agent_id, k.label, k.created_at, k.created_by, k.last_used_on, k.scopes,
+                k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              from api_keys k left join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.revoked_at is null and (k.agent_id is null or a.status <> 'decommissioned')
              order by k.created_at, k.id",
@@ -38,6 +39,8 @@ impl AccountData for SqliteStore {
                 agent: agent.transpose()?,
                 label: row.label.map(KeyLabel::from_stored),
                 scopes: read_scopes(&key, row.scopes.as_deref())?,
+                approval: read_approval(&key, row.requires_approval.as_deref(), row.approval_minutes)?,
+                connector: read_connector(&key, row.client_id.as_ref(), row.access_expires_at)?,
                 created_at: Timestamp::from_micros(row.created_at),
                 created_by: row.created_by,
                 last_used_on: row.last_used_on.map(CivilDate::from_days),

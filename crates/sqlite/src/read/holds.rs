@@ -2,12 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    HoldSet, Reservation,
+    HoldSet, Reservation, ReservationOwner,
     ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent},
 };
-use kalends_kernel::{
-    AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError,
-};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
@@ -69,8 +67,8 @@ impl Holds for SqliteStore {
                 .await
                 .map_err(store_error)?;
                 let reserved = reserved.into_iter().map(|row| {
-                    let owner = ProposalId::from_uuid(row_id("reservations", "proposal_id", &row.proposal_id)?);
-                    let of = Located { table: "reservations", id: &owner };
+                    let owner = ReservationOwner::from_uuid(row_id("reservations", "proposal_id", &row.proposal_id)?);
+                    let of = Located { table: "reservations", id: owner.uuid() };
                     let (start, end) = (Timestamp::from_micros(row.start_at), Timestamp::from_micros(row.end_at));
                     let span = of.read("end_at", Span::new(start, end))?;
                     Ok(Reservation { owner, span, expires_at: Timestamp::from_micros(row.expires_at) })

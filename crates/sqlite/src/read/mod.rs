@@ -3,6 +3,7 @@
 mod account_data;
 mod agents;
 mod answers;
+mod approvals;
 mod audit;
 mod backups;
 mod bookings;

@@ -16,7 +16,8 @@ impl Principals for SqliteStore {
         let hash = hash.0.as_slice();
         sqlx::query_as!(
             PrincipalRow,
-            r#"select k.id, k.org_id, k.kind, k.prefix, k.agent_id, a.status as "agent_status?", k.scopes, o.plan,
+            r#"select k.id, k.org_id, k.kind, k.prefix, k.agent_id, a.status as "agent_status?", k.scopes,
+                k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at, o.plan,
                 o.limit_overrides, o.waitlisted_at, o.accepted_terms
              from api_keys k join organizations o on o.id = k.org_id
                 left join agents a on a.org_id = k.org_id and a.id = k.agent_id

@@ -22,7 +22,7 @@ impl ScopedKeys for SqliteStore {
         sqlx::query_as!(
             ScopedKeyRow,
             r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
-                k.last_used_on, k.scopes
+                k.last_used_on, k.scopes, k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.agent_id is not null and k.revoked_at is null and a.status <> 'decommissioned'
              order by k.created_at, k.id"#,
@@ -41,7 +41,7 @@ impl ScopedKeys for SqliteStore {
         sqlx::query_as!(
             ScopedKeyRow,
             r#"select k.org_id, k.id, k.agent_id as "agent_id!", k.label, k.hash, k.prefix, k.created_at, k.created_by,
-                k.last_used_on, k.scopes
+                k.last_used_on, k.scopes, k.requires_approval, k.approval_minutes, k.client_id, k.access_expires_at
              from api_keys k join agents a on a.org_id = k.org_id and a.id = k.agent_id
              where k.org_id = ?1 and k.id = ?2 and k.revoked_at is null and a.status <> 'decommissioned'"#,
             org_id,

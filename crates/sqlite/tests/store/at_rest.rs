@@ -10,6 +10,7 @@ use kalends_app::{
     ChangeSet,
     ports::{Commit as _, Reseal as _},
 };
+use kalends_approvals::{Outcome, ports::Approvals as _};
 use kalends_bridge::{ConnectAttempt, Purpose, ports::ConnectAttempts as _};
 use kalends_calendars::{
     Agent, Calendar,
@@ -171,6 +172,38 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         let used = store.use_connect_attempt(connecting.oauth.key).await.unwrap();
         assert_eq!(used.map(|used| used.oauth.verifier), opens.then(|| verifier.into()));
         assert!(store.use_attempt(signing_in.key).await.unwrap().is_none(), "the attempt is gone in both cases");
+    }
+}
+
+#[tokio::test]
+async fn requests_and_decisions_of_approvals_are_sealed_with_the_writing_key() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let (agent, _) = written(&scratch, &store).await;
+    let mut approval = scratch.make.approval(&scratch.make.scoped_key(&agent).key);
+    approval.summary = "planted-summary".into();
+    approval.request.target = "/v1/planted-target".into();
+    approval.request.body = r#"{"title":"planted-title"}"#.into();
+    let outcome = Outcome { status: 409, body: Some(r#"{"error":"planted-error"}"#.into()) };
+    let failed = approval.failed("planted-person", outcome, approval.created_at).unwrap();
+    let seen = approval.version;
+    for (change, expected) in [
+        (kalends_approvals::Change::Ask(Box::new(approval.clone())), &approval),
+        (kalends_approvals::Change::Decide { approval: Box::new(failed.clone()), seen }, &failed),
+    ] {
+        store.commit(ChangeSet { approvals: vec![change], ..ChangeSet::new(agent.org) }).await.unwrap();
+        for key in ["first", "second", "first"] {
+            scratch.cipher.write_with(key);
+            while store.reseal(100).await.unwrap() > 0 {}
+            let sealed: String = sqlx::query_scalar("select content from approvals")
+                .fetch_one(&mut scratch.plain().await)
+                .await
+                .unwrap();
+            assert!(sealed.starts_with(&format!("v1.{key}.")), "{sealed}");
+            assert_eq!(store.find_approval(agent.org, approval.id).await.unwrap().as_ref(), Some(expected));
+        }
+        assert_eq!(files_with(&scratch, "planted-"), 0);
+        assert_ne!(files_with(&scratch, "createEvent"), 0, "the search finds what is written");
     }
 }
 

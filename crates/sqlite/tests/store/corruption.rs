@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use kalends_accounts::ports::Organizations as _;
+use kalends_accounts::ports::{AccountData as _, Organizations as _, Principals as _, ScopedKeys as _};
 use kalends_app::{
     ChangeSet,
     ports::{Commit as _, Names as _},
 };
+use kalends_approvals::ports::Approvals as _;
 use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
 use kalends_kernel::StoreError;
 use kalends_notifications::{LETTER_CLAIM_LASTS, ports::Letters as _};
 use kalends_proposals::ports::Proposals as _;
+use kalends_testkit::fixtures::Compose as _;
 use sqlx::AssertSqlSafe;
 
 use crate::scratch::Scratch;
@@ -121,6 +123,51 @@ async fn a_corrupt_value_is_a_located_error() {
     assert_eq!(place(store.rules_of_calendars(calendar.org, &[calendar.id]).await), expected);
     assert_eq!(place(store.blocking_spans(calendar.org, calendar.id, window).await), expected);
     assert_eq!(place(store.blocks(calendar.org, calendar.id, window, 9).await), expected);
+}
+
+#[tokio::test]
+async fn a_corrupt_key_or_approval_is_a_located_error() {
+    let scratch = Scratch::new().await;
+    let store = scratch.store();
+    let org = scratch.calendar(&store).await.org;
+    let agent = scratch.make.agent(org);
+    let key = scratch.make.scoped_key(&agent).key;
+    let approval = scratch.make.approval(&key);
+    let ask = kalends_approvals::Change::Ask(Box::new(approval.clone()));
+    store.commit(ChangeSet::new(org).create(&agent)).await.unwrap();
+    store.commit(ChangeSet { approvals: vec![ask], ..ChangeSet::new(org).create(&key) }).await.unwrap();
+    let mut plain = scratch.plain().await;
+    for (column, value) in [
+        ("status", "'settled'"),
+        ("status", "'expired'"),
+        ("key_id", "x'00'"),
+        ("agent_id", "x'00'"),
+        ("content", "'plain'"),
+    ] {
+        let statement = AssertSqlSafe(format!("update approvals set {column} = {value}"));
+        sqlx::query(statement).execute(&mut plain).await.unwrap();
+        let found = place(store.find_approval(org, approval.id).await);
+        assert_eq!(found, ("approvals", column, approval.id.to_string()));
+        assert_eq!(store.overdue_approvals(approval.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
+        let restored = "update approvals set status = 'pending', key_id = ?1, agent_id = ?2";
+        let restored = sqlx::query(restored).bind(approval.key.uuid()).bind(approval.agent.uuid());
+        restored.execute(&mut plain).await.unwrap();
+    }
+
+    for (column, fields) in [
+        ("requires_approval", "requires_approval = '', approval_minutes = 5"),
+        ("approval_minutes", "requires_approval = 'writes', approval_minutes = null"),
+        ("approval_minutes", "requires_approval = null, approval_minutes = 5"),
+        ("access_expires_at", "approval_minutes = null, client_id = zeroblob(16)"),
+        ("client_id", "client_id = x'00', access_expires_at = 5"),
+    ] {
+        let statement = AssertSqlSafe(format!("update api_keys set {fields}"));
+        sqlx::query(statement).execute(&mut plain).await.unwrap();
+        let expected = ("api_keys", column, key.id.to_string());
+        assert_eq!(place(store.find_scoped_key(org, key.id).await), expected, "{fields}");
+        assert_eq!(place(store.find_principal(key.hash).await), expected, "{fields}");
+        assert_eq!(place(store.keys_in_force(org).await), expected, "{fields}");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use crate::scratch::Scratch;
 /// Tables without rows of an organization.
 const OF_NOBODY: &[&str] = &[
     "_sqlx_migrations",
+    "connector_clients",
     "data_keys",
     "database_identity",
     "oauth_attempts",

@@ -197,6 +197,23 @@ async fn the_hot_reads_use_their_indexes() {
             vec!["delete from letters", "recipient = ?2 and about = ?3"],
             vec!["letters USING COVERING INDEX letters_of_recipient (org_id=? AND recipient=? AND about=?)"],
         ),
+        (
+            vec!["order by access_expires_at limit"],
+            vec!["api_keys USING INDEX api_keys_of_clients_by_expiry (access_expires_at<?)"],
+        ),
+        (vec!["insert into connector_clients"], vec!["INDEX connector_clients_never_used (created_at>?)"]),
+        (
+            vec!["delete from connector_clients", "c.used_at = c.created_at"],
+            vec!["INDEX connector_clients_never_used (created_at<?)"],
+        ),
+        (
+            vec!["delete from connector_clients", "c.used_at <= ?1"],
+            vec![
+                "c USING INDEX connector_clients_by_use (used_at<?)",
+                "k USING INDEX api_keys_of_client (client_id=?)",
+                "a USING INDEX sqlite_autoindex_agents_1 (org_id=? AND id=?)",
+            ],
+        ),
         (vec!["(e.org_id, e.id) > (?1, ?2)"], vec!["e USING INDEX sqlite_autoindex_events_1 ((org_id,id)>(?,?))"]),
         (
             vec!["update or fail timers set again = 0"],
@@ -286,6 +303,32 @@ async fn the_hot_reads_use_their_indexes() {
     for part in ["+start_at <= ?3", "end_at <= ?3"] {
         let plan = plan_of(&[part, "order by"]).await;
         assert!(plan.contains("USING INDEX events_by_end"), "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn approvals_are_read_by_their_indexes() {
+    for (parts, step) in [
+        (vec!["from approvals", "order by created_at desc"], "USING INDEX approvals_by_creation (org_id=?)"),
+        (vec!["count(*) from approvals", "?3 is null"], "USING COVERING INDEX approvals_by_creation (org_id=?)"),
+        (
+            vec!["count(*) from approvals", "key_id = ?2"],
+            "INDEX approvals_pending_of_key (org_id=? AND key_id=? AND expires_at>?)",
+        ),
+        (
+            vec!["from approvals", "status = 'pending' and expires_at > ?2"],
+            "USING INDEX approvals_pending_of_org (org_id=? AND expires_at>?)",
+        ),
+        (
+            vec!["decided_at", "from approvals", "key_id = ?2"],
+            "INDEX approvals_pending_of_key (org_id=? AND key_id=? AND expires_at>?)",
+        ),
+        (vec!["from approvals indexed by"], "USING INDEX approvals_pending (expires_at<?)"),
+        (vec!["delete from approvals", "coalesce"], "INDEX approvals_ended ("),
+    ] {
+        let plan = plan_of(&parts).await;
+        assert!(plan.contains(step), "{step} is not in\n{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::{
-    Acceptance, Action, Allowance, AuditCursor, AuditEntry, AuditRange, AuditSearch, Change, KeyLabel, KeyView,
-    Organization, Scope, ScopedKey, Scopes, Taken, Used,
+    Acceptance, Action, Allowance, ApprovalPolicy, ApprovedWrites, AuditCursor, AuditEntry, AuditRange, AuditSearch,
+    Change, ConnectorAccess, KeyLabel, KeyView, Organization, Scope, ScopedKey, Scopes, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::Event;
-use kalends_kernel::Version;
+use kalends_kernel::{ConnectorClientId, Version};
 use kalends_plans::{Metric, Plan};
 use kalends_time::{SignedDuration, Timestamp};
 
@@ -244,6 +244,8 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
         agent: None,
         label: None,
         scopes: Scopes::NONE,
+        approval: None,
+        connector: None,
         created_at: key.created_at,
         created_by: None,
         last_used_on: None,
@@ -254,7 +256,12 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
     for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
         let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
         let scopes = label.iter().map(|_| Scope::FreebusyOrg).collect();
-        let key = ScopedKey { label, scopes, ..scene.make.scoped_key(agent).key };
+        let now = scene.make.tick();
+        let policy = ApprovalPolicy { covers: ApprovedWrites::All, lasts: SignedDuration::hours(2) };
+        let client = ConnectorClientId::new(now, &scene.make.entropy);
+        let access = ConnectorAccess { client, expires_at: now };
+        let (approval, connector) = label.as_ref().map(|_| (policy, access)).unzip();
+        let key = ScopedKey { label, scopes, approval, connector, ..scene.make.scoped_key(agent).key };
         scene.commit(scene.changes().create(&key)).await;
         listed.push(KeyView {
             id: key.id,
@@ -262,6 +269,8 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
             agent: Some(agent.id),
             label: key.label,
             scopes: key.scopes,
+            approval: key.approval,
+            connector: key.connector,
             created_at: key.created_at,
             created_by: key.created_by,
             last_used_on: None,

@@ -149,6 +149,8 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         scene.commit(ChangeSet::new(pro.id).create(&pro_key.key)).await;
         let plain_principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(plain_key.key.id),
             key_prefix: plain_key.key.prefix.clone(),
             org: scene.org,
@@ -163,6 +165,8 @@ pub async fn keys_are_found_by_their_hash(store: &StoreUnderTest) {
         assert_eq!(found, Some(plain_principal));
         let pro_principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(pro_key.key.id),
             key_prefix: pro_key.key.prefix.clone(),
             org: pro.id,

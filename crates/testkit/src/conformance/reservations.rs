@@ -1,4 +1,4 @@
-//! The time that pending proposals reserve.
+//! The time that pending proposals and approvals reserve.
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Change, Reservation};
@@ -22,7 +22,7 @@ impl Scene {
     }
 
     fn reservation(&self, span: (i64, i64)) -> Reservation {
-        let owner = ProposalId::new(self.make.tick(), &self.make.entropy);
+        let owner = ProposalId::new(self.make.tick(), &self.make.entropy).into();
         Reservation { owner, span: hours(span.0, span.1), expires_at: hours(20, 21).start() }
     }
 }

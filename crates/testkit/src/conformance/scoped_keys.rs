@@ -1,14 +1,15 @@
 //! Keys of single agents.
 
 use kalends_accounts::{
-    Change, Credential, EndedKey, KeyHash, KeyLabel, Reach, Scope, ScopedKey, Scopes,
+    ApprovalPolicy, ApprovedWrites, Change, ConnectorAccess, Credential, EndedKey, KeyHash, KeyLabel, Reach, Scope,
+    ScopedKey, Scopes,
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Patch};
-use kalends_kernel::KeyId;
+use kalends_kernel::{ConnectorClientId, KeyId};
 use kalends_plans::Metric;
-use kalends_time::CivilDate;
+use kalends_time::{CivilDate, SignedDuration};
 
 use super::{
     StoreUnderTest,
@@ -70,6 +71,40 @@ pub async fn scoped_keys_round_trip(store: &StoreUnderTest) {
     scene.commit(scene.changes().create(&plain)).await;
     assert_eq!(scene.keys().await.len(), 3);
     assert_eq!(scene.store.find_scoped_key(scene.org, plain.id).await.unwrap(), None);
+}
+
+/// What needs approval, and the client that holds a key, survive wherever a key is read.
+pub async fn approval_and_client_of_a_key_round_trip(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let named = |names: &[&str]| ApprovedWrites::Operations(names.iter().map(|name| (*name).to_owned()).collect());
+    let policy = |covers, minutes| Some(ApprovalPolicy { covers, lasts: SignedDuration::minutes(minutes) });
+    let connector = || {
+        let now = scene.make.tick();
+        let client = ConnectorClientId::new(now, &scene.make.entropy);
+        Some(ConnectorAccess { client, expires_at: now + SignedDuration::micros(3_600_000_001) })
+    };
+    let kinds = [
+        (None, None),
+        (policy(ApprovedWrites::All, 1), None),
+        (policy(named(&["deleteEvent", "createEvent"]), 7 * 24 * 60), None),
+        (None, connector()),
+        (policy(ApprovedWrites::All, 90), connector()),
+    ];
+    let mut keys = Vec::new();
+    for (approval, connector) in kinds {
+        let key = ScopedKey { approval, connector, ..scene.make.scoped_key(&agent).key };
+        scene.commit(scene.changes().create(&key)).await;
+        keys.push(key);
+    }
+    assert_eq!(scene.keys().await, keys);
+    let in_force = scene.store.keys_in_force(scene.org).await.unwrap();
+    for (key, view) in keys.iter().zip(in_force) {
+        assert_eq!((view.id, view.approval, view.connector), (key.id, key.approval.clone(), key.connector));
+        assert_eq!(scene.store.find_scoped_key(scene.org, key.id).await.unwrap().as_ref(), Some(key));
+        let found = scene.store.find_principal(key.hash).await.unwrap().unwrap();
+        assert_eq!((found.approval, found.connector), (key.approval.clone(), key.connector));
+    }
 }
 
 /// The last day on which a key was used is kept, also for the organization's own keys. An earlier day changes nothing.

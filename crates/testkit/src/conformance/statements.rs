@@ -120,6 +120,8 @@ impl<'a> SceneService<'a> {
         let now = make.clock.now();
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(KeyId::new(now, &make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.scene.org,

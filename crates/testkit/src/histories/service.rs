@@ -163,6 +163,8 @@ impl Service {
         let now = self.make.clock.now();
         let principal = Principal {
             signed_in: None,
+            approval: None,
+            connector: None,
             credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
             key_prefix: "svc_sk_0123456789abc".into(),
             org: self.org,

@@ -89,6 +89,8 @@ impl AccountData for MemoryStore {
             agent: None,
             label: None,
             scopes: Scopes::NONE,
+            approval: None,
+            connector: None,
             created_at: key.created_at,
             created_by: None,
             last_used_on: state.own_keys_used.get(&(org, key.id)).copied(),
@@ -99,6 +101,8 @@ impl AccountData for MemoryStore {
             agent: Some(key.agent),
             label: key.label.clone(),
             scopes: key.scopes,
+            approval: key.approval.clone(),
+            connector: key.connector,
             created_at: key.created_at,
             created_by: key.created_by.clone(),
             last_used_on: key.last_used_on,
@@ -145,6 +149,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.timers, limit, |((by, ..), _)| of(by))
                 + remove!(state.rules, limit, |((by, _), _)| of(by))
                 + remove!(state.rules_revisions, limit, |((by, _), _)| of(by))
+                + remove!(state.authorization_codes, limit, |(_, code)| code.org == org)
+                + remove!(state.refresh_tokens, limit, |(_, token)| token.org == org)
                 + remove!(state.codes, limit, |(by, _)| of(by))
                 + remove!(state.claims, limit, |(_, claim)| claim.org == Some(org))
                 + remove!(state.used, limit, |((by, ..), _)| of(by))
@@ -153,6 +159,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.feed_entries, limit, |((by, _), _)| of(by))
                 + remove!(state.subscriptions, limit, |((by, _), _)| of(by))
                 + remove!(state.run_writes, limit, |((by, _), _)| of(by))
+                + remove!(state.approvals, limit, |((by, _), _)| of(by))
                 + remove!(state.proposals, limit, |((by, _), _)| of(by))
                 + remove!(state.imported, limit, |((by, ..), _)| of(by))
                 + remove!(state.booking_pages, limit, |((by, _), _)| of(by))

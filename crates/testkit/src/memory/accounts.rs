@@ -16,8 +16,8 @@ use super::MemoryStore;
 impl Principals for MemoryStore {
     async fn find_principal(&self, hash: KeyHash) -> Result<Option<Principal>, StoreError> {
         let state = self.state();
-        let (key, prefix, org, kind, reach) = if let Some(key) = state.keys.get(&hash) {
-            (key.id, &key.prefix, key.org, CallerKind::of_key(key.kind), Reach::Organization)
+        let (key, prefix, org, kind, reach, (approval, connector)) = if let Some(key) = state.keys.get(&hash) {
+            (key.id, &key.prefix, key.org, CallerKind::of_key(key.kind), Reach::Organization, (None, None))
         } else if let Some(key) = state.scoped_keys.values().find(|key| key.hash == hash) {
             let Some(agent) = state.agents.get(&(key.org, key.agent)) else { return Ok(None) };
             if agent.status == AgentStatus::Decommissioned {
@@ -25,7 +25,8 @@ impl Principals for MemoryStore {
             }
             let paused = agent.status == AgentStatus::Paused;
             let reach = ScopedAgent { id: agent.id, paused, scopes: key.scopes };
-            (key.id, &key.prefix, key.org, CallerKind::AgentKey, Reach::Agent(reach))
+            let held = (key.approval.clone(), key.connector);
+            (key.id, &key.prefix, key.org, CallerKind::AgentKey, Reach::Agent(reach), held)
         } else {
             return Ok(None);
         };
@@ -35,6 +36,8 @@ impl Principals for MemoryStore {
             .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", organization.id, error))?;
         Ok(Some(Principal {
             signed_in: None,
+            approval,
+            connector,
             credential: Credential::Key(key),
             key_prefix: prefix.clone(),
             org: organization.id,

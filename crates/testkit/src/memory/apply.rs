@@ -50,6 +50,9 @@ impl State {
         for change in &changes.runs {
             next.apply_to_runs(changes.org, change)?;
         }
+        for change in &changes.approvals {
+            next.apply_to_approvals(change)?;
+        }
         for calendar in calendars_revised(&changes.calendars) {
             next.raise_revision(changes.org, calendar);
         }
@@ -79,7 +82,7 @@ impl State {
             next.announce(message)?;
         }
         next.append_to_feed(changes);
-        if let Some(entry) = &changes.audit {
+        for entry in &changes.audit {
             create(next.audit.entry((entry.org, entry.id)), entry)?;
         }
         Ok(next)
@@ -285,11 +288,18 @@ impl State {
                 self.own_keys_used.retain(|(by, _), _| by != org);
                 self.used_keys.remove(org);
                 self.revoked_keys.retain(|_, key| key.org != *org);
+                self.authorization_codes.retain(|_, code| code.org != *org);
+                self.refresh_tokens.retain(|_, token| token.org != *org);
                 for (by, _) in &mut self.acceptances {
                     by.take_if(|by| by == org);
                 }
                 self.deletions.insert(*org, *at);
             }
+            Change::GrantCode(_)
+            | Change::UseCode { .. }
+            | Change::RenewKey { .. }
+            | Change::PutRefreshToken(_)
+            | Change::SpendRefreshToken { .. } => self.apply_to_connectors(change)?,
             Change::PutUserToken(_)
             | Change::UseUserToken(_)
             | Change::PutSecondFactor(_)
@@ -473,7 +483,7 @@ pub(super) fn create<K: Ord, V: Clone>(entry: Entry<'_, K, V>, row: &V) -> Resul
 }
 
 /// Identifiers and tokens are random, so a duplicate is a bug and not the fault of a request.
-fn duplicate() -> CommitError {
+pub(super) fn duplicate() -> CommitError {
     CommitError::Store(StoreError::Failed("a row with this key already exists".into()))
 }
 

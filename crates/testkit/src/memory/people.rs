@@ -73,6 +73,7 @@ impl State {
                 self.identities.retain(|known| known.user != *user);
                 self.user_tokens.retain(|(by, _), _| by != user);
                 self.second_factors.remove(user);
+                self.authorization_codes.retain(|_, code| code.user != *user);
             }
             Change::PutUserToken(token) => {
                 self.users.get(&token.user).ok_or(CommitError::Stale)?;

@@ -6,11 +6,13 @@ use std::{
 };
 
 use kalends_accounts::{
-    Acceptance, ApiKey, AuditEntry, Claim, EndedKey, KeyHash, MemberInvitation, Membership, Organization, ScopedKey,
-    SecondFactor, Session, TokenHash, TokenPurpose, Used, User, UserToken, VerificationCode,
+    Acceptance, ApiKey, AuditEntry, AuthorizationCode, Claim, ConnectorClient, EndedKey, KeyHash, MemberInvitation,
+    Membership, Organization, RefreshToken, ScopedKey, SecondFactor, Session, TokenHash, TokenPurpose, Used, User,
+    UserToken, VerificationCode,
     oauth::{Attempt, KnownIdentity},
 };
 use kalends_app::StoredAnswer;
+use kalends_approvals::Approval;
 use kalends_bookings::{Booking, BookingPage};
 use kalends_bridge::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant};
 use kalends_calendars::{
@@ -21,9 +23,10 @@ use kalends_feeds::{
     sync::{ItemKey, KnownItem},
 };
 use kalends_kernel::{
-    AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
-    EventId, ExternalCalendarId, GrantId, HoldSetId, KeyId, LetterId, Listed, MemberInvitationId, MessageId, OrgId,
-    PAGE_BYTES_MAX, Page, ProposalId, Revision, RunWriteId, SessionId, SubscriptionId, UserId, Version, WebhookId,
+    AgentId, ApprovalId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId,
+    DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, KeyId, LetterId, Listed, MemberInvitationId,
+    MessageId, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, RunWriteId, SessionId, SubscriptionId, UserId,
+    Version, WebhookId,
 };
 use kalends_notifications::{
     Delivery, FeedEntry, FeedHead, FeedPosition, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint,
@@ -46,6 +49,9 @@ pub(super) struct State {
     /// The organizations of which a key was used, in force or not.
     pub(super) used_keys: BTreeSet<OrgId>,
     pub(super) revoked_keys: HashMap<KeyHash, EndedKey>,
+    pub(super) connector_clients: BTreeMap<kalends_kernel::ConnectorClientId, ConnectorClient>,
+    pub(super) authorization_codes: HashMap<TokenHash, AuthorizationCode>,
+    pub(super) refresh_tokens: HashMap<TokenHash, RefreshToken>,
     pub(super) codes: BTreeMap<OrgId, VerificationCode>,
     pub(super) claims: BTreeMap<ClaimId, Claim>,
     pub(super) attempts: HashMap<TokenHash, Attempt>,
@@ -91,6 +97,7 @@ pub(super) struct State {
     pub(super) imported: BTreeMap<(OrgId, Uuid, ItemKey), KnownItem>,
     pub(super) proposals: BTreeMap<(OrgId, ProposalId), Proposal>,
     pub(super) run_writes: BTreeMap<(OrgId, RunWriteId), RunWriteRow>,
+    pub(super) approvals: BTreeMap<(OrgId, ApprovalId), Approval>,
     pub(super) reservations: Vec<ReservationRow>,
     pub(super) booking_pages: BTreeMap<(OrgId, BookingPageId), BookingPage>,
     pub(super) bookings: BTreeMap<(OrgId, BookingId), Booking>,

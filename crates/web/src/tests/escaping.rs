@@ -50,12 +50,15 @@ const ADDERS: [&str; 2] = [
     "https://outlook.live.com/calendar/0/deeplink/compose?path=/calendar/action/compose&rru=addevent&subject=",
 ];
 
+/// The address of the program that asks for access in the fixtures.
+const CALLBACK: &str = "https://assistant.example/callback?code=x&state=y";
+
 proptest! {
     // Each case renders every page.
     #![proptest_config(config(64))]
 
-    /// Links and forms of a public page lead to this server, or to the two services that add a booking to a calendar,
-    /// whatever the third-party texts on it.
+    /// Links and forms of a public page lead to this server, to the two services that add a booking to a calendar, or back
+    /// to the program that asked for access, whatever the third-party texts on it.
     #[test]
     fn links_and_forms_lead_to_this_server_whatever_the_texts(
         text in "\\PC{0,40}",
@@ -67,7 +70,8 @@ proptest! {
                     if let Some(address) = tag.get(attribute) {
                         let local = address.starts_with('/') && !address.starts_with("//") || address.starts_with('#');
                         let adds = attribute == "href" && ADDERS.iter().any(|begin| address.starts_with(begin));
-                        prop_assert!(local || adds, "{}: {}", name, address);
+                        let returns = attribute == "href" && name.starts_with("connector, ") && address == CALLBACK;
+                        prop_assert!(local || adds || returns, "{}: {}", name, address);
                     }
                 }
             }

@@ -7,14 +7,15 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use super::framed::{self, shell};
 use crate::markdown::Guide;
 use crate::{
-    Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen,
-    ChooseCalendars, ConnectCode, Connections, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState,
-    Ended, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState,
-    KeptForm, KeptPart, Limits, LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization,
-    Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader,
-    Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, Security, SecurityForm,
-    SecurityState, SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
-    UsableAccount, Verification, VerificationState, WrongEntry,
+    Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen, Choice,
+    ChooseCalendars, ConnectCode, Connections, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorWrong,
+    Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState, Ended, Forgot, Forgotten, Form, Given, Grant,
+    Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm, KeptPart, Limits, LinkOver, Moving,
+    Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet, Path, Picker,
+    Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset,
+    Revocation, RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm, SignIn, SignInCode,
+    SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
+    WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -149,7 +150,31 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         problem: None,
     };
     let provider = Href::new("/v1/consent?state=x&scope=y").unwrap();
+    let address = "/console/authorize?client_id=oac_x&state=y";
+    let agents = [Choice { value: "agt_x", title: text }];
+    let scopes = [ScopeChoice { name: "holds:org", about: "Holds on the calendars of others", is_chosen: true }];
+    let connector = ConnectorConsent {
+        who,
+        client: text,
+        host: text,
+        agents: &agents,
+        more: false,
+        agent: "agt_x",
+        scopes: &scopes,
+        asked: &["holds:org"],
+        problem: None,
+        address,
+    };
+    let program = Href::new("https://assistant.example/callback?code=x&state=y").unwrap();
+    let for_others = ConnectorForOthers { who, client: text, host: text, managers: &[text.to_owned()], address };
     vec![
+        ("connector", connector.html()),
+        ("connector, refused", ConnectorConsent { client: "", more: true, problem: Some(text), ..connector }.html()),
+        ("connector, no agent", ConnectorConsent { agents: &[], ..connector }.html()),
+        ("connector, for others", for_others.html()),
+        ("connector, for nobody", ConnectorForOthers { managers: &[], ..for_others }.html()),
+        ("connector, decided", ConnectorBack { host: text, address: program.clone() }.html()),
+        ("connector, wrong", ConnectorWrong { host: text, reason: text, address: program }.html()),
         ("connect", ConnectCode { is_wrong: false, has_link: true }.html()),
         ("connect, wrong", ConnectCode { is_wrong: true, has_link: false }.html()),
         ("offer", offer.html()),

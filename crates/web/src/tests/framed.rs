@@ -3,6 +3,7 @@
 mod account;
 mod activity;
 mod agents;
+mod approvals;
 mod availability;
 mod booking_pages;
 mod calendar;
@@ -54,6 +55,7 @@ pub(super) fn pages(text: &str) -> Named {
     let areas: &[fn(&str) -> Named] = &[
         overview::pages,
         waiting::pages,
+        approvals::pages,
         proposals::pages,
         calendar::pages,
         availability::pages,

@@ -210,11 +210,13 @@ fn a_page_loads_the_script_of_copies_if_it_has_a_text_to_copy() {
 
 /// A page that leads elsewhere by itself has a link too.
 #[test]
-fn the_page_that_leads_to_a_provider_has_its_address_twice() {
+fn the_pages_that_lead_elsewhere_have_the_address_twice() {
     let pages = every_page("Call");
-    let (_, page) = pages.iter().find(|(name, _)| *name == "consent").unwrap();
-    let tags = read(page).0;
-    let refresh = tags.iter().find(|tag| tag.get("http-equiv") == Some("refresh")).unwrap();
-    let link = tags.iter().find(|tag| tag.get("class") == Some("primary")).unwrap();
-    assert_eq!(refresh.get("content"), Some(&*format!("0;url={}", link.get("href").unwrap())));
+    for wanted in ["consent", "connector, decided"] {
+        let (_, page) = pages.iter().find(|(name, _)| *name == wanted).unwrap();
+        let tags = read(page).0;
+        let refresh = tags.iter().find(|tag| tag.get("http-equiv") == Some("refresh")).unwrap();
+        let link = tags.iter().find(|tag| tag.get("class") == Some("primary")).unwrap();
+        assert_eq!(refresh.get("content"), Some(&*format!("0;url={}", link.get("href").unwrap())));
+    }
 }

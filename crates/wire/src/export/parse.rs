@@ -3,6 +3,7 @@
 use kalends_accounts::{Acceptance, KeyView};
 
 use super::{ExportedAcceptance, ExportedKey, ExportedResponse, ExportedSlot};
+use crate::keys::{Shown, listed};
 
 impl ExportedSlot {
     /// Builds the exported form of a slot.
@@ -20,12 +21,15 @@ impl ExportedResponse {
 
 impl From<KeyView> for ExportedKey {
     fn from(key: KeyView) -> Self {
+        let Shown { requires_approval, approval_expires_in_minutes } = Shown::of(key.approval);
         Self {
             id: key.id,
             key_prefix: key.prefix,
             agent_id: key.agent,
             label: key.label.map(|label| label.as_str().to_owned()),
-            scopes: crate::keys::listed(key.scopes),
+            scopes: listed(key.scopes),
+            requires_approval,
+            approval_expires_in_minutes,
             created_at: key.created_at,
             created_by: key.created_by,
             last_used_on: key.last_used_on,

@@ -1,10 +1,53 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_accounts as domain;
-use kalends_accounts::{KeyLabel, Scopes};
-use kalends_kernel::{FieldError, FieldErrors};
+use std::collections::BTreeSet;
 
-use super::{CreateScopedKey, NewScopedKey, Scope, ScopedKey, ScopedKeys};
+use kalends_accounts as domain;
+use kalends_accounts::{ApprovalPolicy, ApprovedWrites, KeyLabel, Scopes};
+use kalends_approvals::{APPROVAL_LASTS, APPROVAL_LASTS_MOST};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::SignedDuration;
+
+use super::{AllWrites, CreateScopedKey, NewScopedKey, RequiredApproval, Scope, ScopedKey, ScopedKeys};
+
+/// The microseconds of a minute.
+const MINUTE: i64 = 60_000_000;
+
+/// A new key, as it is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedKey {
+    /// The agent's identifier as written.
+    pub agent: String,
+    /// The label.
+    pub label: Option<KeyLabel>,
+    /// What the key reaches beyond its agent.
+    pub scopes: Scopes,
+    /// Which of its writes need approval. Whether the operations exist is not checked.
+    pub approval: Option<ApprovalPolicy>,
+}
+
+/// The policy of a key as answers show it.
+pub(crate) struct Shown {
+    pub(crate) requires_approval: Option<RequiredApproval>,
+    pub(crate) approval_expires_in_minutes: Option<i64>,
+}
+
+impl Shown {
+    pub(crate) fn of(policy: Option<ApprovalPolicy>) -> Self {
+        let (requires_approval, approval_expires_in_minutes) =
+            policy.map(|policy| (policy.covers.into(), policy.lasts.as_micros() / MINUTE)).unzip();
+        Self { requires_approval, approval_expires_in_minutes }
+    }
+}
+
+impl From<ApprovedWrites> for RequiredApproval {
+    fn from(covers: ApprovedWrites) -> Self {
+        match covers {
+            ApprovedWrites::All => Self::All(AllWrites::Writes),
+            ApprovedWrites::Operations(names) => Self::Operations(names.into_iter().collect()),
+        }
+    }
+}
 
 impl From<domain::Scope> for Scope {
     fn from(scope: domain::Scope) -> Self {
@@ -33,12 +76,15 @@ pub(crate) fn listed(scopes: Scopes) -> Vec<Scope> {
 
 impl From<domain::ScopedKey> for ScopedKey {
     fn from(key: domain::ScopedKey) -> Self {
+        let Shown { requires_approval, approval_expires_in_minutes } = Shown::of(key.approval);
         Self {
             id: key.id,
             key_prefix: key.prefix,
             agent_id: key.agent,
             label: key.label.map(|label| label.as_str().to_owned()),
             scopes: listed(key.scopes),
+            requires_approval,
+            approval_expires_in_minutes,
             created_at: key.created_at,
             created_by: key.created_by,
             last_used_on: key.last_used_on,
@@ -55,25 +101,62 @@ impl From<Vec<domain::ScopedKey>> for ScopedKeys {
 impl NewScopedKey {
     /// Builds the answer that contains the secret.
     pub fn new(fresh: &domain::NewScopedKey) -> Self {
-        let ScopedKey { id, key_prefix, agent_id, label, scopes, created_at, .. } = fresh.key.clone().into();
-        Self { id, key: fresh.text.clone(), key_prefix, agent_id, label, scopes, created_at }
+        let shown = ScopedKey::from(fresh.key.clone());
+        Self {
+            id: shown.id,
+            key: fresh.text.clone(),
+            key_prefix: shown.key_prefix,
+            agent_id: shown.agent_id,
+            label: shown.label,
+            scopes: shown.scopes,
+            requires_approval: shown.requires_approval,
+            approval_expires_in_minutes: shown.approval_expires_in_minutes,
+            created_at: shown.created_at,
+        }
     }
 }
 
 impl CreateScopedKey {
-    /// Returns the agent's identifier as written, the label, and the scopes.
+    /// Checks the fields. Whether the operations exist that need approval is not checked.
     ///
     /// # Errors
     /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, Option<KeyLabel>, Scopes), FieldErrors> {
+    pub fn parse(self) -> Result<WantedKey, FieldErrors> {
         let mut errors = FieldErrors::default();
         let label = errors.take(self.label.as_deref().map(|label| KeyLabel::parse("label", label)).transpose());
         let scopes = errors.take(each_once(self.scopes.unwrap_or_default()));
-        match (label, scopes) {
-            (Some(label), Some(scopes)) => Ok((self.agent_id, label, scopes)),
+        let approval = errors.take(policy(self.requires_approval, self.approval_expires_in_minutes));
+        match (label, scopes, approval) {
+            (Some(label), Some(scopes), Some(approval)) => {
+                Ok(WantedKey { agent: self.agent_id, label, scopes, approval })
+            }
             _ => Err(errors),
         }
     }
+}
+
+/// The policy with these writes, whose approvals wait for this many minutes.
+fn policy(covers: Option<RequiredApproval>, minutes: Option<i64>) -> Result<Option<ApprovalPolicy>, FieldError> {
+    let most = APPROVAL_LASTS_MOST.as_micros() / MINUTE;
+    let (covers, lasts) = match (covers, minutes) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => {
+            let message = "needs requires_approval; add it, or leave this field out";
+            return Err(FieldError::new("approval_expires_in_minutes", message));
+        }
+        (Some(covers), None) => (covers, APPROVAL_LASTS),
+        (Some(covers), Some(minutes)) if (1..=most).contains(&minutes) => (covers, SignedDuration::minutes(minutes)),
+        (Some(_), Some(minutes)) => {
+            let message = format!("must be 1 to {most} minutes, got {minutes}");
+            return Err(FieldError::new("approval_expires_in_minutes", message));
+        }
+    };
+    let covers = match covers {
+        RequiredApproval::All(AllWrites::Writes) => ApprovedWrites::All,
+        RequiredApproval::Operations(names) => ApprovedWrites::of(BTreeSet::from_iter(names))
+            .map_err(|bad| FieldError::new("requires_approval", bad.to_string()))?,
+    };
+    Ok(Some(ApprovalPolicy { covers, lasts }))
 }
 
 fn each_once(given: Vec<Scope>) -> Result<Scopes, FieldError> {
@@ -106,7 +189,46 @@ mod tests {
     fn scopes_are_named_once(#[case] body: serde_json::Value, #[case] expected: Result<Scopes, &str>) {
         let body: CreateScopedKey = serde_json::from_value(body).unwrap();
         match (body.parse(), expected) {
-            (Ok((_, _, scopes)), Ok(expected)) => assert_eq!(scopes, expected),
+            (Ok(wanted), Ok(expected)) => assert_eq!(wanted.scopes, expected),
+            (Err(errors), Err(param)) => assert_eq!(errors.first().param, param),
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[rstest]
+    #[case::left_out(json!({ "agent_id": "agt_1" }), Ok(None))]
+    #[case::all(json!({ "agent_id": "agt_1", "requires_approval": "writes" }), Ok(Some(("writes", 1_440))))]
+    #[case::some(
+        json!({
+            "agent_id": "agt_1", "requires_approval": ["deleteEvent", "createEvent", "deleteEvent"],
+            "approval_expires_in_minutes": 10_080
+        }),
+        Ok(Some(("createEvent deleteEvent", 10_080)))
+    )]
+    #[case::none(json!({ "agent_id": "agt_1", "requires_approval": [] }), Err("requires_approval"))]
+    #[case::too_long(
+        json!({ "agent_id": "agt_1", "requires_approval": "writes", "approval_expires_in_minutes": 10_081 }),
+        Err("approval_expires_in_minutes")
+    )]
+    #[case::no_time(
+        json!({ "agent_id": "agt_1", "requires_approval": "writes", "approval_expires_in_minutes": 0 }),
+        Err("approval_expires_in_minutes")
+    )]
+    #[case::nothing_waits(
+        json!({ "agent_id": "agt_1", "approval_expires_in_minutes": 5 }),
+        Err("approval_expires_in_minutes")
+    )]
+    fn writes_that_need_approval_are_named(
+        #[case] body: serde_json::Value,
+        #[case] expected: Result<Option<(&str, i64)>, &str>,
+    ) {
+        let body: CreateScopedKey = serde_json::from_value(body).unwrap();
+        match (body.parse(), expected) {
+            (Ok(WantedKey { approval, .. }), Ok(expected)) => {
+                let shown = approval.map(|policy| (policy.covers.to_text(), policy.lasts));
+                let expected = expected.map(|(covers, minutes)| (covers.to_owned(), SignedDuration::minutes(minutes)));
+                assert_eq!(shown, expected);
+            }
             (Err(errors), Err(param)) => assert_eq!(errors.first().param, param),
             (found, expected) => panic!("{found:?} instead of {expected:?}"),
         }

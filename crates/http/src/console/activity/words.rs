@@ -1,9 +1,9 @@
 //! The entries of the audit log in words.
 
 use kalends_accounts::{Action, KeyLabel, KeyView};
-use kalends_app::AuditNames;
+use kalends_app::{AuditNames, operations};
 use kalends_calendars::Occurrence;
-use kalends_kernel::{AgentId, CalendarId, KeyId, UserId};
+use kalends_kernel::{AgentId, ApprovalId, CalendarId, KeyId, UserId};
 use kalends_web::{ActivityPart, Href};
 use kalends_wire::AuditEntry;
 
@@ -11,6 +11,10 @@ use crate::console::shown::capitalized;
 
 /// Stands for the changed resource in [`Action::phrase`].
 const SUBJECT: &str = "{}";
+/// The status of a write that waits for approval.
+const ACCEPTED: u16 = 202;
+/// What the entry of such a write says. Another entry says that it was made.
+const ONLY_ASKED: &str = "Only asked for: it needs approval.";
 
 /// What happened, as a sentence such as "olga@example.com revoked the key “laptop” (agent “Ada”)." `page_of` returns
 /// the page of what has this identifier, if the user may open it.
@@ -89,6 +93,10 @@ fn subject(id: &str, names: &AuditNames, page_of: &dyn Fn(&str) -> Option<Href>)
     let named = id.parse::<Occurrence>().map_or_else(|_| id.to_owned(), |occurrence| occurrence.series.to_string());
     match name_of(&named, names) {
         Some(text) => ActivityPart { text, id: id.to_owned(), page: page_of(&named) },
+        // An approval has no name. Its page stays until it is forgotten.
+        None if id.parse::<ApprovalId>().is_ok() => {
+            ActivityPart { text: id.to_owned(), id: id.to_owned(), page: page_of(id) }
+        }
         None => ActivityPart::text(id),
     }
 }
@@ -112,8 +120,19 @@ pub(super) fn actor_in_file<'a>(entry: &'a AuditEntry, names: &'a AuditNames) ->
     }
 }
 
+/// Why nothing was done, as a sentence; `None` if it was done.
+pub(super) fn not_done(entry: &AuditEntry) -> Option<String> {
+    if waits(entry) { Some(ONLY_ASKED.to_owned()) } else { refused(entry.status) }
+}
+
+/// Whether the entry is of a write that needed approval, so that it was only asked for.
+fn waits(entry: &AuditEntry) -> bool {
+    let operation = operations::find(&entry.method, &entry.path);
+    entry.status == ACCEPTED && operation.is_some_and(|operation| operation.status != ACCEPTED)
+}
+
 /// Why a request with that status was refused, as a sentence; `None` if it was not refused.
-pub(super) fn refused(status: u16) -> Option<String> {
+fn refused(status: u16) -> Option<String> {
     let reason = match status {
         ..400 => return None,
         400 => "the password or the code was wrong",
@@ -126,8 +145,8 @@ pub(super) fn refused(status: u16) -> Option<String> {
 }
 
 /// The outcome in a file.
-pub(super) fn outcome(status: u16) -> String {
-    refused(status).unwrap_or_else(|| "done".to_owned())
+pub(super) fn outcome(entry: &AuditEntry) -> String {
+    not_done(entry).unwrap_or_else(|| "done".to_owned())
 }
 
 #[cfg(test)]
@@ -166,6 +185,8 @@ mod tests {
             agent,
             label: label.map(|label| KeyLabel::parse("label", label).unwrap()),
             scopes: Scopes::NONE,
+            approval: None,
+            connector: None,
             prefix: prefix.to_owned(),
             created_at: Timestamp::from_micros(0),
             created_by: None,
@@ -248,6 +269,32 @@ mod tests {
         assert_eq!(actor_in_file(&claimed, &names()), EMAIL);
     }
 
+    #[rstest]
+    #[case::asked("POST", "/v1/agents", 202, Some(ONLY_ASKED))]
+    #[case::done("POST", "/v1/agents", 201, None)]
+    #[case::later("POST", "/v1/ical-subscriptions/{id}/sync", 202, None)]
+    #[case::refused("POST", "/v1/agents", 409, Some("Refused with status 409."))]
+    #[case::of_no_operation("CLI", "org set-plan", 202, None)]
+    fn an_entry_says_what_was_not_done(
+        #[case] method: &str,
+        #[case] path: &str,
+        #[case] status: u16,
+        #[case] said: Option<&str>,
+    ) {
+        let created = entry(Action::AgentCreate, Some(ORG_KEY), "agt_x");
+        let ended = AuditEntry { method: method.to_owned(), path: path.to_owned(), status, ..created };
+        assert_eq!(not_done(&ended).as_deref(), said);
+    }
+
+    #[test]
+    fn an_approval_has_a_page_and_no_name() {
+        let approval = ApprovalId::from_bytes([7; 16]).to_string();
+        let decided = entry(Action::ApprovalDeny, Some(ORG_KEY), &approval);
+        assert_eq!(said(&decided), format!("The organization's key denied the request {approval}."));
+        let page = parts(&decided).into_iter().find_map(|part| part.page);
+        assert_eq!(page, Href::new(format!("/{approval}")));
+    }
+
     #[test]
     fn an_operator_helps_a_user() {
         let off = entry(Action::AuthSecondFactorOff, None, &user().to_string());
@@ -298,6 +345,7 @@ mod tests {
     #[case(418, Some("Refused with status 418."), "")]
     fn refusals_have_a_reason(#[case] status: u16, #[case] reason: Option<&str>, #[case] done: &str) {
         assert_eq!(refused(status).as_deref(), reason);
-        assert_eq!(outcome(status), reason.unwrap_or(done));
+        let ended = AuditEntry { status, ..entry(Action::AgentCreate, None, "agt_x") };
+        assert_eq!(outcome(&ended), reason.unwrap_or(done));
     }
 }

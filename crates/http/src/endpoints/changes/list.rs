@@ -1,23 +1,18 @@
 //! `GET /v1/changes`
 
-use std::time::Duration;
-
 use axum::{
     Json,
     response::{IntoResponse as _, Response},
 };
 use kalends_wire as wire;
 
-use super::{stream, waiting::Waiting};
+use super::stream;
 use crate::{
     Service,
     enter::readmit,
     error::ApiError,
-    extract::{Caller, QueryOf},
+    extract::{Caller, QueryOf, Waiting},
 };
-
-/// The longest wait of a tool call. Its message has the deadline of other requests.
-const WAIT_OF_TOOLS: Duration = Duration::from_secs(20);
 
 /// Lists what changed in the organization, in an order that all readers agree on.
 ///
@@ -51,7 +46,7 @@ pub(crate) async fn list(
         query.since = waiting.last_event_id().or(query.since);
         return stream::answer(app.0, caller.0, query, waiting.headers).await;
     }
-    let wait = if waiting.for_tool { query.wait.min(WAIT_OF_TOOLS) } else { query.wait };
+    let wait = waiting.bounded(query.wait);
     let page = app.organization_changes(&caller.0, &query, wait).await?;
     if !wait.is_zero() {
         // The key may have been revoked in the meantime.

@@ -2,7 +2,6 @@
 
 mod list;
 mod stream;
-mod waiting;
 
 use utoipa_axum::routes;
 

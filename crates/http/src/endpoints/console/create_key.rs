@@ -6,6 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, JsonBody},
+    new_key::wanted_key,
     reply::Changed,
 };
 
@@ -23,6 +24,6 @@ pub(crate) async fn create_key(
     caller: Caller,
     body: JsonBody<wire::CreateScopedKey>,
 ) -> Result<Changed<wire::NewScopedKey>, ApiError> {
-    let (agent, label, scopes) = body.0.parse()?;
-    Ok(Changed(app.create_key(&caller.0, &agent, label, scopes).await?))
+    let wanted = wanted_key(body.0)?;
+    Ok(Changed(app.create_key(&caller.0, &wanted).await?))
 }

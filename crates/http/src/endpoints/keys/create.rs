@@ -6,6 +6,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Caller, JsonBody},
+    new_key::wanted_key,
     reply::Changed,
 };
 
@@ -13,9 +14,9 @@ use crate::{
 ///
 /// The key itself is shown only in this answer. It gives access to the agent's calendars and everything on them, and
 /// with `scopes` to a little of what belongs to others: `freebusy:org` to when they are busy, `directory:org` to their
-/// names, `holds:org` to hold sets on their calendars. While the agent is paused, it can only read. Once the agent is
-/// decommissioned, it gives no access. Requires a paid plan. If the plan's number of keys is exceeded, the answer is
-/// 429 `quota_exceeded`.
+/// names, `holds:org` to hold sets on their calendars. With `requires_approval`, its writes wait until a person allows
+/// them. While the agent is paused, it can only read. Once the agent is decommissioned, it gives no access. Requires a
+/// paid plan. If the plan's number of keys is exceeded, the answer is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/keys",
@@ -29,6 +30,6 @@ pub(crate) async fn create(
     caller: Caller,
     body: JsonBody<wire::CreateScopedKey>,
 ) -> Result<Changed<wire::NewScopedKey>, ApiError> {
-    let (agent, label, scopes) = body.0.parse()?;
-    Ok(Changed(app.create_key(&caller.0, &agent, label, scopes).await?))
+    let wanted = wanted_key(body.0)?;
+    Ok(Changed(app.create_key(&caller.0, &wanted).await?))
 }

@@ -14,6 +14,8 @@ pub(in super::super) enum Failure {
     Argument(FieldError),
     /// An operation refused. The value is the `error` of its answer.
     Refused(Value),
+    /// A write waits for a person's approval. This is a success, but the tool cannot go on. The value is its result.
+    Waits(Value),
     /// The answer of an operation could not be read.
     Lost(ErrorData),
 }
@@ -39,7 +41,7 @@ impl Failure {
                 }
                 Self::Refused(error)
             }
-            lost @ Self::Lost(_) => lost,
+            other @ (Self::Waits(_) | Self::Lost(_)) => other,
         }
     }
 }

@@ -31,6 +31,7 @@ mod tests;
 mod times;
 mod tool;
 mod undo;
+mod waiting;
 
 use std::sync::{Arc, atomic::Ordering};
 

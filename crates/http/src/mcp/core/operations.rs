@@ -213,7 +213,7 @@ fn of_operation(failure: Failure) -> Failure {
             }
             Failure::Refused(error)
         }
-        Failure::Lost(error) => Failure::Lost(error),
+        other @ (Failure::Waits(_) | Failure::Lost(_)) => other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The calls of operations by a tool of the set.
 
 use std::sync::{
-    PoisonError,
+    Mutex, PoisonError,
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
@@ -14,7 +14,11 @@ use kalends_time::Timestamp;
 use rmcp::{ErrorData, model::JsonObject};
 use serde_json::{Value, json};
 
-use super::{failure::Failure, marks::Marks};
+use super::{
+    failure::Failure,
+    marks::Marks,
+    waiting::{self, Written},
+};
 use crate::{
     budget::{Reserved, Room},
     dry_run,
@@ -41,6 +45,8 @@ pub(in super::super) struct Session<'a> {
     pub(in super::super) marks: Marks,
     /// Whether an answer was that of a dry run.
     pub(in super::super) was_dry_run: AtomicBool,
+    /// What was written so far.
+    pub(in super::super) written: Mutex<Vec<Written>>,
 }
 
 /// The success of an operation.
@@ -58,7 +64,7 @@ impl Session<'_> {
     /// because the result is made of it.
     ///
     /// # Errors
-    /// [`Failure::Refused`] with the error of the operation.
+    /// [`Failure::Refused`] with the error of the operation; [`Failure::Waits`] if it waits for approval.
     pub(in super::super) async fn call(
         &self,
         operation: &'static Operation,
@@ -95,6 +101,14 @@ impl Session<'_> {
             if answered.headers.contains_key(dry_run::HEADER) {
                 self.was_dry_run.store(true, Ordering::Relaxed);
             }
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(approval) = waiting::approval(answered.status, &body) {
+                return Err(Failure::Waits(waiting::result(approval, &written)));
+            }
+            if bound.operation.writes() {
+                written.push(Written { operation: bound.operation.id, id: body["id"].clone() });
+            }
+            drop(written);
             let etag = answered.headers.get(header::ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
             return Ok(Answer { body, etag });
         }

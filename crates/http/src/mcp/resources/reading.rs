@@ -179,6 +179,8 @@ pub(super) fn failed(failure: Failure) -> ErrorData {
                 _ => ErrorData::internal_error(message, Some(json!({ "error": error }))),
             }
         }
+        // Only writes wait.
+        Failure::Waits(_) => ErrorData::internal_error("the resource waits for approval", None),
         Failure::Lost(error) => error,
     }
 }

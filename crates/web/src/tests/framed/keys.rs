@@ -1,11 +1,12 @@
 //! The pages about keys.
 
 use kalends_kernel::Page;
+use kalends_time::SignedDuration;
 
 use super::{done, problems, shell};
 use crate::{
-    Choice, Done, KEY_FIELDS, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf, NO_PROBLEMS,
-    NewKeyForm, Paging, Place, ReplaceKey, RevokeKey, ScopeChoice, snippets::mcp_configuration,
+    Choice, Done, KEY_FIELDS, KeyApproval, KeyFacts, KeyGiven, KeyMade, KeyReplaced, KeyShown, Keys, KeysOf,
+    NO_PROBLEMS, NewKeyForm, Paging, Place, ReplaceKey, RevokeKey, ScopeChoice, snippets::mcp_configuration,
 };
 
 const AGENT: &str = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh";
@@ -26,6 +27,8 @@ fn key(text: &str, is_paused: bool) -> KeyShown {
         agent_name: text.to_owned(),
         is_paused,
         scopes: vec!["freebusy:org", "holds:org"],
+        approval: Some(KeyApproval { operations: None, lasts: SignedDuration::hours(24) }),
+        is_connected: false,
         created_by: text.to_owned(),
         facts: facts("svc_ak_Zk9wQm7cXb2dR", !is_paused),
     }
@@ -33,8 +36,16 @@ fn key(text: &str, is_paused: bool) -> KeyShown {
 
 pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let shell = &shell(text, Place::Keys);
-    let unnamed = KeyShown { label: String::new(), created_by: String::new(), scopes: Vec::new(), ..key(text, true) };
-    let keys = [key(text, false), unnamed];
+    let unnamed = KeyShown {
+        label: String::new(),
+        created_by: String::new(),
+        scopes: Vec::new(),
+        approval: None,
+        ..key(text, true)
+    };
+    let some = Some(KeyApproval { operations: Some(3), lasts: SignedDuration::minutes(90) });
+    let connected = KeyShown { is_connected: true, approval: some, ..key(text, false) };
+    let keys = [key(text, false), unnamed, connected];
     let page = Page { limit: 50, offset: 50 };
     let paging =
         &Paging { path: "/console/keys".to_owned(), filter: vec![("agent", text.to_owned())], page, total: 132 };
@@ -56,12 +67,12 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let agents = [Choice { value: AGENT, title: text }];
     let choice = |name, is_chosen| ScopeChoice { name, about: "When everybody is free or busy", is_chosen };
     let scopes = [choice("freebusy:org", true), choice("holds:org", false)];
-    let given = KeyGiven { agent: AGENT, label: text, scopes: &scopes };
+    let given = KeyGiven { agent: AGENT, label: text, scopes: &scopes, approval: "writes", hours: text };
     let wrong = &problems(&KEY_FIELDS, text);
     let new = NewKeyForm { shell, once: "once", agents: &agents, more: true, given, problems: wrong };
     let (key, base_url) = ("svc_ak_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "https://calendar.example.com");
     let facts = &keys[0].facts;
-    let revoke = RevokeKey { shell, id: &keys[0].id, label: text, agent_name: text, facts };
+    let revoke = RevokeKey { shell, id: &keys[0].id, label: text, is_connected: false, agent_name: text, facts };
     vec![
         ("keys", list.html()),
         ("keys of an agent", Keys { done: Done::default(), of, may_replace: false, own: &[], ..list }.html()),
@@ -79,6 +90,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("key replaced", KeyReplaced { shell, key, base_url }.html()),
         ("revoke key", revoke.html()),
         ("revoke key without a label", RevokeKey { label: "", ..revoke }.html()),
+        ("revoke connected key", RevokeKey { is_connected: true, ..revoke }.html()),
     ]
 }
 

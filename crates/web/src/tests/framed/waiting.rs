@@ -5,8 +5,8 @@ use kalends_time::{Span, Timestamp, Zone};
 
 use super::{done, shell};
 use crate::{
-    ClaimWait, ClaimWaiting, Done, EventInView, HoldWaiting, HoldsWaiting, InvitationWaiting, OpenedHere, Paging,
-    Place, ProposalWaiting, ProposalsWaiting, Waiting,
+    ApprovalWaiting, ApprovalsWaiting, ClaimWait, ClaimWaiting, Done, EventInView, HoldWaiting, HoldsWaiting,
+    InvitationWaiting, OpenedHere, Paging, Place, ProposalWaiting, ProposalsWaiting, Waiting,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -29,6 +29,13 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let whole = Some(EventInView::whole_days(span, Zone::UTC));
     let entries = [hold("2026-03-02T08:04:00Z", None), hold("2026-03-02T10:04:00Z", whole)];
     let holds = HoldsWaiting { entries: &entries, may_end: true, has_more: true };
+    let approvals = [ApprovalWaiting {
+        id: "apr_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(),
+        summary: text.to_owned(),
+        agent: text.to_owned(),
+        created_at: at("2026-03-02T08:00:00Z"),
+        expires_at: at("2026-03-03T08:00:00Z"),
+    }];
     let proposals = [ProposalWaiting {
         id: "spr_01jn8r6v9ke0bt3m5qz2c7xwdh".to_owned(),
         title: text.to_owned(),
@@ -53,6 +60,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         done: done(),
         now: at("2026-03-02T08:00:00Z"),
         opened,
+        approvals: ApprovalsWaiting { entries: &approvals, total: 21, may_decide: true },
         holds,
         proposals: ProposalsWaiting { entries: &proposals, paging, has_list: true },
         claims: &claims,
@@ -61,6 +69,7 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
     let nothing = Waiting {
         done: Done::default(),
         opened: &OpenedHere::default(),
+        approvals: ApprovalsWaiting { entries: &[], total: 0, may_decide: true },
         holds: HoldsWaiting { entries: &[], may_end: false, has_more: false },
         proposals: ProposalsWaiting { entries: &[], paging: none, has_list: false },
         claims: &[],
@@ -72,9 +81,19 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         ("waiting", everything.html()),
         (
             "waiting, seen by a viewer",
-            Waiting { holds: HoldsWaiting { may_end: false, ..holds }, invitations: 0, ..everything }.html(),
+            Waiting {
+                approvals: ApprovalsWaiting { may_decide: false, ..everything.approvals },
+                holds: HoldsWaiting { may_end: false, ..holds },
+                invitations: 0,
+                ..everything
+            }
+            .html(),
         ),
         ("waiting, behind the last proposals", Waiting { proposals: behind, ..nothing }.html()),
         ("waiting, nothing", nothing.html()),
+        ("waiting, one approval", {
+            Waiting { approvals: ApprovalsWaiting { entries: &approvals, total: 1, may_decide: true }, ..nothing }
+                .html()
+        }),
     ]
 }

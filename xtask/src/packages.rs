@@ -1,0 +1,51 @@
+//! Packages of Python and Node.js for third-party tools, at exact versions.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::process;
+
+/// The packages to install, at exact versions.
+pub(crate) enum Packages {
+    /// Installed into a virtual environment. The tool is in its `bin`.
+    Python(&'static [&'static str]),
+    /// Installed into a separate folder. The tool is in `node_modules/.bin`.
+    Node(&'static [&'static str]),
+}
+
+impl Packages {
+    /// Installs the missing packages, and returns the folder of the programs.
+    pub(crate) fn install(&self, folder: &Path) -> Result<PathBuf> {
+        match self {
+            Self::Python(packages) => {
+                let venv = folder.join("venv");
+                let bin = venv.join("bin");
+                if !bin.join("pip").exists() {
+                    let mut python = Command::new("python3");
+                    process::run(python.args(["-m", "venv"]).arg(&venv))
+                        .context("cannot create a virtual environment (Debian's package is `python3-venv`)")?;
+                }
+                process::run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(*packages))?;
+                Ok(bin)
+            }
+            Self::Node(packages) => {
+                let npm = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
+                process::run(Command::new("npm").args(npm).arg(folder).args(*packages))?;
+                Ok(folder.join("node_modules/.bin"))
+            }
+        }
+    }
+
+    /// Whether each package has a version.
+    #[cfg(test)]
+    pub(crate) fn are_pinned(&self) -> bool {
+        let (packages, mark) = match self {
+            Self::Python(packages) => (packages, "=="),
+            Self::Node(packages) => (packages, "@"),
+        };
+        // The first character of a name in Node.js can be the mark.
+        packages.iter().all(|package| package.get(1..).is_some_and(|rest| rest.contains(mark)))
+    }
+}
