@@ -1,0 +1,283 @@
+import datetime
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.agent_availability import AgentAvailability
+from ...models.error_envelope import ErrorEnvelope
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    agents: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    slot_duration: str | Unset = "30m",
+    slot_step: str | Unset = UNSET,
+    calendars: str | Unset = UNSET,
+    include_busy: bool | Unset = False,
+    allow_stale: bool | Unset = False,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["agents"] = agents
+
+    json_start = start.isoformat()
+    params["start"] = json_start
+
+    json_end = end.isoformat()
+    params["end"] = json_end
+
+    params["slot_duration"] = slot_duration
+
+    params["slot_step"] = slot_step
+
+    params["calendars"] = calendars
+
+    params["include_busy"] = include_busy
+
+    params["allow_stale"] = allow_stale
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/availability",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AgentAvailability | ErrorEnvelope:
+    if response.status_code == 200:
+        response_200 = AgentAvailability.from_dict(response.json())
+
+        return response_200
+
+    response_default = ErrorEnvelope.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AgentAvailability | ErrorEnvelope]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    agents: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    slot_duration: str | Unset = "30m",
+    slot_step: str | Unset = UNSET,
+    calendars: str | Unset = UNSET,
+    include_busy: bool | Unset = False,
+    allow_stale: bool | Unset = False,
+) -> Response[AgentAvailability | ErrorEnvelope]:
+    """Returns the times at which several agents are all free.
+
+     This requires a paid plan. On other plans, the answer is 403 `plan_required`. The limits are 20
+    agents and 90 days
+    on Pro, and 50 agents and 365 days on Scale. Beyond them, the answer is 400 `bad_request`.
+
+    Args:
+        agents (str):
+        start (datetime.datetime):
+        end (datetime.datetime):
+        slot_duration (str | Unset):  Default: '30m'.
+        slot_step (str | Unset):
+        calendars (str | Unset):
+        include_busy (bool | Unset):  Default: False.
+        allow_stale (bool | Unset):  Default: False.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AgentAvailability | ErrorEnvelope]
+    """
+
+    kwargs = _get_kwargs(
+        agents=agents,
+        start=start,
+        end=end,
+        slot_duration=slot_duration,
+        slot_step=slot_step,
+        calendars=calendars,
+        include_busy=include_busy,
+        allow_stale=allow_stale,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    agents: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    slot_duration: str | Unset = "30m",
+    slot_step: str | Unset = UNSET,
+    calendars: str | Unset = UNSET,
+    include_busy: bool | Unset = False,
+    allow_stale: bool | Unset = False,
+) -> AgentAvailability | ErrorEnvelope | None:
+    """Returns the times at which several agents are all free.
+
+     This requires a paid plan. On other plans, the answer is 403 `plan_required`. The limits are 20
+    agents and 90 days
+    on Pro, and 50 agents and 365 days on Scale. Beyond them, the answer is 400 `bad_request`.
+
+    Args:
+        agents (str):
+        start (datetime.datetime):
+        end (datetime.datetime):
+        slot_duration (str | Unset):  Default: '30m'.
+        slot_step (str | Unset):
+        calendars (str | Unset):
+        include_busy (bool | Unset):  Default: False.
+        allow_stale (bool | Unset):  Default: False.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AgentAvailability | ErrorEnvelope
+    """
+
+    return sync_detailed(
+        client=client,
+        agents=agents,
+        start=start,
+        end=end,
+        slot_duration=slot_duration,
+        slot_step=slot_step,
+        calendars=calendars,
+        include_busy=include_busy,
+        allow_stale=allow_stale,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    agents: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    slot_duration: str | Unset = "30m",
+    slot_step: str | Unset = UNSET,
+    calendars: str | Unset = UNSET,
+    include_busy: bool | Unset = False,
+    allow_stale: bool | Unset = False,
+) -> Response[AgentAvailability | ErrorEnvelope]:
+    """Returns the times at which several agents are all free.
+
+     This requires a paid plan. On other plans, the answer is 403 `plan_required`. The limits are 20
+    agents and 90 days
+    on Pro, and 50 agents and 365 days on Scale. Beyond them, the answer is 400 `bad_request`.
+
+    Args:
+        agents (str):
+        start (datetime.datetime):
+        end (datetime.datetime):
+        slot_duration (str | Unset):  Default: '30m'.
+        slot_step (str | Unset):
+        calendars (str | Unset):
+        include_busy (bool | Unset):  Default: False.
+        allow_stale (bool | Unset):  Default: False.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AgentAvailability | ErrorEnvelope]
+    """
+
+    kwargs = _get_kwargs(
+        agents=agents,
+        start=start,
+        end=end,
+        slot_duration=slot_duration,
+        slot_step=slot_step,
+        calendars=calendars,
+        include_busy=include_busy,
+        allow_stale=allow_stale,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    agents: str,
+    start: datetime.datetime,
+    end: datetime.datetime,
+    slot_duration: str | Unset = "30m",
+    slot_step: str | Unset = UNSET,
+    calendars: str | Unset = UNSET,
+    include_busy: bool | Unset = False,
+    allow_stale: bool | Unset = False,
+) -> AgentAvailability | ErrorEnvelope | None:
+    """Returns the times at which several agents are all free.
+
+     This requires a paid plan. On other plans, the answer is 403 `plan_required`. The limits are 20
+    agents and 90 days
+    on Pro, and 50 agents and 365 days on Scale. Beyond them, the answer is 400 `bad_request`.
+
+    Args:
+        agents (str):
+        start (datetime.datetime):
+        end (datetime.datetime):
+        slot_duration (str | Unset):  Default: '30m'.
+        slot_step (str | Unset):
+        calendars (str | Unset):
+        include_busy (bool | Unset):  Default: False.
+        allow_stale (bool | Unset):  Default: False.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AgentAvailability | ErrorEnvelope
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            agents=agents,
+            start=start,
+            end=end,
+            slot_duration=slot_duration,
+            slot_step=slot_step,
+            calendars=calendars,
+            include_busy=include_busy,
+            allow_stale=allow_stale,
+        )
+    ).parsed

@@ -1,0 +1,260 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.availability_rules import AvailabilityRules
+from ...models.awaits_approval import AwaitsApproval
+from ...models.error_envelope import ErrorEnvelope
+from ...models.put_availability_rules import PutAvailabilityRules
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    body: PutAvailabilityRules,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
+
+    params: dict[str, Any] = {}
+
+    params["dry_run"] = dry_run
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "put",
+        "url": "/v1/calendars/{id}/availability-rules".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AvailabilityRules | AwaitsApproval | ErrorEnvelope:
+    if response.status_code == 200:
+        response_200 = AvailabilityRules.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 202:
+        response_202 = AwaitsApproval.from_dict(response.json())
+
+        return response_202
+
+    response_default = ErrorEnvelope.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AvailabilityRules | AwaitsApproval | ErrorEnvelope]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PutAvailabilityRules,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[AvailabilityRules | AwaitsApproval | ErrorEnvelope]:
+    """Sets a calendar's availability rules.
+
+     Buffers widen everything that blocks on this calendar. Time outside the working hours is not
+    offered. The request
+    replaces all existing rules: a field that is left out gets its default. The rules apply to the
+    availability of the
+    calendar, of its agent and across agents.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (PutAvailabilityRules): The complete rules of a calendar. A field that is left out
+            gets its default value, whatever it was before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AvailabilityRules | AwaitsApproval | ErrorEnvelope]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PutAvailabilityRules,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> AvailabilityRules | AwaitsApproval | ErrorEnvelope | None:
+    """Sets a calendar's availability rules.
+
+     Buffers widen everything that blocks on this calendar. Time outside the working hours is not
+    offered. The request
+    replaces all existing rules: a field that is left out gets its default. The rules apply to the
+    availability of the
+    calendar, of its agent and across agents.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (PutAvailabilityRules): The complete rules of a calendar. A field that is left out
+            gets its default value, whatever it was before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AvailabilityRules | AwaitsApproval | ErrorEnvelope
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PutAvailabilityRules,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[AvailabilityRules | AwaitsApproval | ErrorEnvelope]:
+    """Sets a calendar's availability rules.
+
+     Buffers widen everything that blocks on this calendar. Time outside the working hours is not
+    offered. The request
+    replaces all existing rules: a field that is left out gets its default. The rules apply to the
+    availability of the
+    calendar, of its agent and across agents.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (PutAvailabilityRules): The complete rules of a calendar. A field that is left out
+            gets its default value, whatever it was before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AvailabilityRules | AwaitsApproval | ErrorEnvelope]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: PutAvailabilityRules,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> AvailabilityRules | AwaitsApproval | ErrorEnvelope | None:
+    """Sets a calendar's availability rules.
+
+     Buffers widen everything that blocks on this calendar. Time outside the working hours is not
+    offered. The request
+    replaces all existing rules: a field that is left out gets its default. The rules apply to the
+    availability of the
+    calendar, of its agent and across agents.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (PutAvailabilityRules): The complete rules of a calendar. A field that is left out
+            gets its default value, whatever it was before.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AvailabilityRules | AwaitsApproval | ErrorEnvelope
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            body=body,
+            dry_run=dry_run,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+        )
+    ).parsed

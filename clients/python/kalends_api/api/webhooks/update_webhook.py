@@ -1,0 +1,260 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.awaits_approval import AwaitsApproval
+from ...models.error_envelope import ErrorEnvelope
+from ...models.update_webhook import UpdateWebhook
+from ...models.webhook import Webhook
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    id: str,
+    *,
+    body: UpdateWebhook,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(idempotency_key, Unset):
+        headers["Idempotency-Key"] = idempotency_key
+
+    if not isinstance(if_match, Unset):
+        headers["If-Match"] = if_match
+
+    params: dict[str, Any] = {}
+
+    params["dry_run"] = dry_run
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "patch",
+        "url": "/v1/webhooks/{id}".format(
+            id=quote(str(id), safe=""),
+        ),
+        "params": params,
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> AwaitsApproval | ErrorEnvelope | Webhook:
+    if response.status_code == 200:
+        response_200 = Webhook.from_dict(response.json())
+
+        return response_200
+
+    if response.status_code == 202:
+        response_202 = AwaitsApproval.from_dict(response.json())
+
+        return response_202
+
+    response_default = ErrorEnvelope.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[AwaitsApproval | ErrorEnvelope | Webhook]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: UpdateWebhook,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[AwaitsApproval | ErrorEnvelope | Webhook]:
+    """Changes a webhook endpoint.
+
+     At least one field is required. `active: false` pauses the endpoint: no new messages are addressed
+    to it, and
+    deliveries that fall due fail. `active: true` and a new `url` both forget its past failures; only
+    `active: true`
+    switches it on.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (UpdateWebhook): The fields of a webhook endpoint that a PATCH can change. At least
+            one is required.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AwaitsApproval | ErrorEnvelope | Webhook]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: UpdateWebhook,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> AwaitsApproval | ErrorEnvelope | Webhook | None:
+    """Changes a webhook endpoint.
+
+     At least one field is required. `active: false` pauses the endpoint: no new messages are addressed
+    to it, and
+    deliveries that fall due fail. `active: true` and a new `url` both forget its past failures; only
+    `active: true`
+    switches it on.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (UpdateWebhook): The fields of a webhook endpoint that a PATCH can change. At least
+            one is required.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AwaitsApproval | ErrorEnvelope | Webhook
+    """
+
+    return sync_detailed(
+        id=id,
+        client=client,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    ).parsed
+
+
+async def asyncio_detailed(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: UpdateWebhook,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> Response[AwaitsApproval | ErrorEnvelope | Webhook]:
+    """Changes a webhook endpoint.
+
+     At least one field is required. `active: false` pauses the endpoint: no new messages are addressed
+    to it, and
+    deliveries that fall due fail. `active: true` and a new `url` both forget its past failures; only
+    `active: true`
+    switches it on.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (UpdateWebhook): The fields of a webhook endpoint that a PATCH can change. At least
+            one is required.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AwaitsApproval | ErrorEnvelope | Webhook]
+    """
+
+    kwargs = _get_kwargs(
+        id=id,
+        body=body,
+        dry_run=dry_run,
+        idempotency_key=idempotency_key,
+        if_match=if_match,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    id: str,
+    *,
+    client: AuthenticatedClient,
+    body: UpdateWebhook,
+    dry_run: bool | Unset = False,
+    idempotency_key: str | Unset = UNSET,
+    if_match: str | Unset = UNSET,
+) -> AwaitsApproval | ErrorEnvelope | Webhook | None:
+    """Changes a webhook endpoint.
+
+     At least one field is required. `active: false` pauses the endpoint: no new messages are addressed
+    to it, and
+    deliveries that fall due fail. `active: true` and a new `url` both forget its past failures; only
+    `active: true`
+    switches it on.
+
+    Args:
+        id (str):
+        dry_run (bool | Unset):  Default: False.
+        idempotency_key (str | Unset):
+        if_match (str | Unset):
+        body (UpdateWebhook): The fields of a webhook endpoint that a PATCH can change. At least
+            one is required.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AwaitsApproval | ErrorEnvelope | Webhook
+    """
+
+    return (
+        await asyncio_detailed(
+            id=id,
+            client=client,
+            body=body,
+            dry_run=dry_run,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+        )
+    ).parsed

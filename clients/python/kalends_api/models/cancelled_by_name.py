@@ -1,0 +1,9 @@
+from enum import StrEnum
+
+
+class CancelledByName(StrEnum):
+    GUEST = "guest"
+    HOST = "host"
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,9 @@
+from enum import StrEnum
+
+
+class DeleteIcalSubscriptionEvents(StrEnum):
+    DELETE = "delete"
+    KEEP = "keep"
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="Slot")
+
+
+@_attrs_define
+class Slot:
+    """A free span of exactly the slot's length.
+
+    Attributes:
+        end (datetime.datetime): The end, exclusive.
+        start (datetime.datetime): The start.
+    """
+
+    end: datetime.datetime
+    start: datetime.datetime
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        end = self.end.isoformat()
+
+        start = self.start.isoformat()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "end": end,
+                "start": start,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        end = datetime.datetime.fromisoformat(d.pop("end"))
+
+        start = datetime.datetime.fromisoformat(d.pop("start"))
+
+        slot = cls(
+            end=end,
+            start=start,
+        )
+
+        slot.additional_properties = d
+        return slot
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
