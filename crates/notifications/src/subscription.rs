@@ -125,7 +125,7 @@ mod tests {
     #[case(&["event.created", "Event.Created"], "events[1]", "got \"Event.Created\"")]
     #[case(&["event.*"], "events[0]", "*")]
     #[case(&["*", ""], "events[1]", "got \"\"")]
-    #[case(&["*"; 21], "events", "at most 20")]
+    #[case(&["*"; 23], "events", "at most 22")]
     fn refuses(#[case] names: &[&str], #[case] param: &str, #[case] part: &str) {
         let error = parse(names).unwrap_err().first();
         assert!(error.param == param && error.message.contains(part), "{error}");
