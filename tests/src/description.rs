@@ -20,6 +20,8 @@ use crate::{Answer, binary};
 
 /// Paths that are not operations, with everything below them: the page of the documentation, and the metrics.
 const ELSEWHERE: &[&str] = &["/docs", "/metrics"];
+/// Where the document has its schemas.
+const SCHEMAS: &str = "#/components/schemas/";
 /// The name prefix of the closed copy of each schema.
 const CLOSED: &str = "closed.";
 /// Headers that HTTP, browsers and caches understand, and that say nothing about the API.
@@ -223,12 +225,35 @@ impl Description {
         self.validator(part, schema).iter_errors(value).map(fault_text).collect()
     }
 
+    /// The components' schemas that this one names, directly or through others. To compile all of them for each schema
+    /// would take long.
+    fn named_in(&self, schema: &Map<String, Value>) -> Map<String, Value> {
+        let mut named = Map::new();
+        let mut unread: Vec<&Value> = schema.values().collect();
+        while let Some(value) = unread.pop() {
+            match value {
+                Value::String(text) => {
+                    let name = text.strip_prefix(SCHEMAS).filter(|name| !named.contains_key(*name));
+                    if let Some((name, component)) = name.and_then(|name| Some((name, self.schemas.get(name)?))) {
+                        named.insert(name.to_owned(), component.clone());
+                        unread.push(component);
+                    }
+                }
+                Value::Object(fields) => unread.extend(fields.values()),
+                Value::Array(entries) => unread.extend(entries),
+                _ => {}
+            }
+        }
+        named
+    }
+
     fn validator(&self, part: Part, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let made = validators.entry((part, schema.to_string())).or_insert_with(|| {
             let mut root = closed(schema);
             if let Some(root) = root.as_object_mut() {
-                root.insert("components".to_owned(), json!({ "schemas": self.schemas }));
+                let schemas = self.named_in(root);
+                root.insert("components".to_owned(), json!({ "schemas": schemas }));
             }
             // In requests, the service accepts more spellings of times and addresses than it promises.
             let formats = part == Part::Answer;
@@ -290,7 +315,7 @@ fn closed(schema: &Value) -> Value {
     let mut closed = open(schema);
     let Some(keywords) = closed.as_object_mut() else { return closed };
     if let Some(name) = keywords.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()) {
-        let reference = json!(format!("#/components/schemas/{CLOSED}{name}"));
+        let reference = json!(format!("{SCHEMAS}{CLOSED}{name}"));
         keywords.insert("$ref".to_owned(), reference);
         return closed;
     }
