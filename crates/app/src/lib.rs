@@ -38,6 +38,7 @@ mod commits;
 mod conflicts;
 mod connection_links;
 mod connections;
+mod connector_tokens;
 mod connectors;
 mod consent;
 mod console;
@@ -134,10 +135,8 @@ pub use caller::Caller;
 pub use change_feed::{FeedReader, FollowedChange};
 pub use change_set::{Answer, ChangeSet, Charge, Guard, StoredAnswer, Use};
 pub use commit_queue::{ApplyBatch, BATCH_MAX, CommitQueue, requests_of};
-pub use connectors::{
-    AuthorizationRequest, CodeExchange, ConnectorRequest, ConnectorTokens, GrantError, NotAuthorizable, NotGranted,
-    TokenRefresh,
-};
+pub use connector_tokens::{CodeExchange, ConnectorTokens, TokenRefresh};
+pub use connectors::{AuthorizationRequest, ConnectorRequest, GrantError, NotAuthorizable, NotGranted};
 pub use consent::{ConsentBegun, ConsentEnded, ConsentFailure};
 pub use console::{Entrant, SessionBegun};
 pub use decisions::ToMake;
