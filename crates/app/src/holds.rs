@@ -5,14 +5,12 @@ use std::collections::BTreeSet;
 use kalends_accounts::Scope;
 use kalends_availability::BusySet;
 use kalends_calendars::{
-    AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
-    ExternalSync, Hold, HoldScope, HoldSet, HoldSetError, HumanFor, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken,
-    confirm_all, place,
-    ports::{BusySource, HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
+    AsOf, Attendees, Block, BlockKind, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync, Hold,
+    HoldScope, HoldSet, HoldSetError, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken, confirm_all, place,
+    ports::{HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
-use kalends_calendars::{Block, BlockKind};
-use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page};
+use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, Page};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_time::{Span, Timestamp};
@@ -20,21 +18,13 @@ use kalends_wire::NewHoldSet;
 
 use crate::{
     Actor, Answered, App, ChangeSet, EventPath, Guard, Missing, Refusal,
+    as_of::{NOT_FOR_OTHERS, Place, check_covers},
     attempt::{Attempt, retry_stale},
-    availability::widest,
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{CalendarBusy, obstacles},
     local::LocalZones,
-    ports::HumanSeen,
 };
-
-/// Why a state of availability is no condition for a series.
-pub(crate) const NOT_FOR_SERIES: &str =
-    "is for one event or one occurrence, because availability shows a window; send if_free for a series";
-
-/// Why a state of availability is no condition for holds on calendars that the actor does not see.
-const NOT_FOR_OTHERS: &str = "must be left out for a hold on a calendar of others, whose state this key does not see";
 
 /// How a hold ends.
 type Decide = fn(&Event, Timestamp) -> Result<Event, EventError>;
@@ -44,12 +34,9 @@ type DecideSet = fn(&[Event], Timestamp) -> Result<Vec<Event>, HoldSetError>;
 
 /// What one or several holds need.
 struct Wanted<'a> {
-    span: Span,
+    /// The calendars are those that it must fit on.
+    place: Place<'a>,
     priority: u8,
-    /// The calendars that it must fit on, each once.
-    calendars: &'a [CalendarId],
-    /// The hold or event that moves or is confirmed, as it was read. It does not block itself.
-    moved: Option<&'a Event>,
     /// The state that the caller decided on.
     if_as_of: Option<&'a AsOf>,
 }
@@ -116,55 +103,9 @@ impl App {
         if let Some(as_of) = if_as_of {
             check_covers(as_of, &[event.calendar])?;
         }
-        let span = event.times.span;
-        let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, moved, if_as_of };
-        self.make_room(actor, &wanted, now, changes).await
-    }
-
-    /// Refuses an event if something relevant to its time has changed since the caller decided. `before` is the event as it
-    /// was read, if it exists.
-    pub(crate) async fn require_unchanged(
-        &self,
-        actor: &Actor,
-        if_as_of: Option<&AsOf>,
-        (event, before): (&Event, Option<&Event>),
-        now: Timestamp,
-        changes: &mut ChangeSet,
-    ) -> Result<(), Attempt> {
-        let Some(as_of) = if_as_of else { return Ok(()) };
-        if event.recurrence().is_some() {
-            return Err(FieldError::new("if_as_of", NOT_FOR_SERIES).into());
-        }
-        let calendars = [event.calendar];
-        check_covers(as_of, &calendars)?;
-        let wanted =
-            Wanted { span: event.times.span, priority: 0, calendars: &calendars, moved: before, if_as_of: Some(as_of) };
-        self.unchanged_since(actor, as_of, &wanted, now, changes).await
-    }
-
-    /// Refuses the holds of a set if something relevant to their times has changed since the caller decided, or if some
-    /// are on `hidden` calendars.
-    async fn require_set_unchanged(
-        &self,
-        actor: &Actor,
-        as_of: &AsOf,
-        (holds, hidden): (&[Event], &BTreeSet<CalendarId>),
-        now: Timestamp,
-        changes: &mut ChangeSet,
-    ) -> Result<(), Attempt> {
-        if !hidden.is_empty() {
-            return Err(FieldError::new("if_as_of", NOT_FOR_OTHERS).into());
-        }
-        let calendars: Vec<CalendarId> = holds.iter().map(|hold| hold.calendar).collect();
-        check_covers(as_of, &calendars)?;
-        // They have the same time, unless one of them has moved alone.
-        let spans: BTreeSet<Span> = holds.iter().map(|hold| hold.times.span).collect();
-        for span in spans {
-            let moved = holds.first();
-            let wanted = Wanted { span, priority: 0, calendars: &calendars, moved, if_as_of: Some(as_of) };
-            self.unchanged_since(actor, as_of, &wanted, now, changes).await?;
-        }
-        Ok(())
+        let place = Place { span: event.times.span, calendars: &calendars, moved };
+        let wanted = Wanted { place, priority: hold.priority, if_as_of };
+        self.make_room(actor, wanted, now, changes).await
     }
 
     /// Adds the writes that make room for holds to `changes`, with guards against anything else being scheduled there
@@ -172,29 +113,28 @@ impl App {
     async fn make_room(
         &self,
         actor: &Actor,
-        wanted: &Wanted<'_>,
+        Wanted { place: Place { span, calendars, moved }, priority, if_as_of }: Wanted<'_>,
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let org = actor.org();
-        if let Some(as_of) = wanted.if_as_of {
-            self.unchanged_since(actor, as_of, wanted, now, changes).await?;
+        if let Some(as_of) = if_as_of {
+            self.unchanged_since(actor, as_of, Place { span, calendars, moved }, now, changes).await?;
         }
         let (mut conflicts, mut any_hidden) = (Vec::new(), false);
-        let mut sources = Vec::with_capacity(wanted.calendars.len());
+        let mut sources = Vec::with_capacity(calendars.len());
         let owners = actor.owners(None);
-        for calendar in wanted.calendars.iter().copied() {
-            let CalendarBusy { source, blocks, mut holds } =
-                self.calendar_busy(org, calendar, wanted.span, &owners).await?;
-            changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
+        for calendar in calendars.iter().copied() {
+            let CalendarBusy { source, blocks, mut holds } = self.calendar_busy(org, calendar, span, &owners).await?;
+            changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
             sources.push(source);
             let shown = actor.sees_all_of(source.agent);
             any_hidden |= !shown;
-            holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
-            match place(wanted.span, wanted.priority, &blocks, &holds, now) {
+            holds.retain(|hold| moved.is_none_or(|moved| hold.id != moved.id));
+            match place(span, priority, &blocks, &holds, now) {
                 Ok(ended) => ended.into_iter().for_each(|ended| self.end_hold(ended, now, changes)),
                 Err(Taken(blocks)) => {
-                    let blocks = if shown { blocks } else { busy_only(&blocks, wanted.span) };
+                    let blocks = if shown { blocks } else { busy_only(&blocks, span) };
                     conflicts.extend(blocks.into_iter().map(|block| (calendar, block)));
                 }
             }
@@ -202,7 +142,7 @@ impl App {
         if conflicts.is_empty() {
             return Ok(());
         }
-        if let Some(moved) = wanted.moved {
+        if let Some(moved) = moved {
             // If it was confirmed since it was read, it is now an event that blocks itself.
             let found = self.parts.store.find_event(org, moved.id).await?;
             if found.is_none_or(|found| found.event.version != moved.version) {
@@ -213,94 +153,7 @@ impl App {
             // Free times near it would show when others are busy at other times.
             sources.clear();
         }
-        Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
-    }
-
-    /// Refuses if a blocking event in the wanted time (buffers included) or a rule has changed since the caller
-    /// decided. Adds guards against any change to a blocking event before the commit. A rule that changes between this
-    /// check and the commit counts as changed after the hold was placed.
-    async fn unchanged_since(
-        &self,
-        actor: &Actor,
-        as_of: &AsOf,
-        wanted: &Wanted<'_>,
-        now: Timestamp,
-        changes: &mut ChangeSet,
-    ) -> Result<(), Attempt> {
-        let org = actor.org();
-        let (mut conflicts, mut ruled, mut sources) = (Vec::new(), false, Vec::new());
-        for (calendar, since) in as_of.calendars.iter().copied() {
-            // A calendar that is gone takes no time.
-            let Some(source) = self.parts.store.source_of_calendar(org, calendar).await? else { continue };
-            actor.for_agent(source.agent)?;
-            let (mut seen, mut window) = (source.revision, widest(wanted.span));
-            // A revision in the future belongs to another state of the database.
-            ruled |= since > source.revision;
-            if source.revision != since && conflicts.len() < CONFLICTS_MAX {
-                let rules = self.parts.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
-                let reads = rules.reads(wanted.span);
-                let changed =
-                    self.parts.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
-                (seen, window) = (changed.revision, reads);
-                // There may be more changed events than were read.
-                ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
-                let others = changed.events.iter().filter(|event| !is_own(wanted.moved, event));
-                let blocks = others.flat_map(|event| {
-                    let own = own_start(wanted.moved, event);
-                    blocks_in(event, reads, now).into_iter().filter(move |block| Some(block.span.start()) != own)
-                });
-                conflicts.extend(blocks.map(|block| (calendar, block)));
-            }
-            changes.guards.push(Guard::CalendarTime { calendar, seen, window });
-            sources.push(source);
-        }
-        conflicts.extend(self.humans_changed_since(org, as_of, &sources, wanted.span, now).await?);
-        if conflicts.is_empty() && !ruled {
-            return Ok(());
-        }
-        for calendar in wanted.calendars.iter().copied() {
-            if !sources.iter().any(|source| source.calendar == calendar) {
-                sources.extend(self.parts.store.source_of_calendar(org, calendar).await?);
-            }
-        }
-        Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
-    }
-
-    /// The busy times in the wanted time (buffers included) of human calendars that changed since the caller decided.
-    async fn humans_changed_since(
-        &self,
-        org: OrgId,
-        as_of: &AsOf,
-        sources: &[BusySource],
-        span: Span,
-        now: Timestamp,
-    ) -> Result<Vec<(CalendarId, Block)>, Refusal> {
-        let known = |seen: &HumanSeen| {
-            as_of
-                .humans
-                .iter()
-                .any(|human| (human.of, human.source, human.revision) == (seen.of, seen.source, seen.revision))
-        };
-        let mut seen = self.humans_of(org, sources).await?;
-        seen.retain(|seen| !known(seen));
-        let changed = seen.iter().filter_map(|seen| match seen.of {
-            HumanFor::Calendar(calendar) => Some(calendar),
-            // An agent without a calendar has nothing to place a hold on.
-            HumanFor::Agent(_) => None,
-        });
-        let changed: BTreeSet<CalendarId> = changed.collect();
-        if changed.is_empty() {
-            return Ok(Vec::new());
-        }
-        let humans = self.read_humans(org, seen, widest(span), now, true).await?;
-        let mut conflicts = Vec::new();
-        for calendar in changed {
-            let rules = self.parts.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
-            let busy = humans.busy(calendar, rules.reads(span)).unwrap_or(BusySet::EMPTY);
-            let blocks = busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span });
-            conflicts.extend(blocks.map(|block| (calendar, block)));
-        }
-        Ok(conflicts)
+        Err(Refusal::SlotTaken(obstacles(span, conflicts, sources)).into())
     }
 
     /// Adds to `changes` the end of a hold that expired or gave way to another one, with a webhook message.
@@ -403,8 +256,9 @@ impl App {
                 events.push(Event { hold_set: Some(set), ..event });
             }
             let priority = new.hold.hold.priority;
-            let wanted = Wanted { span: new.span, priority, calendars: &ids, moved: None, if_as_of };
-            self.make_room(actor, &wanted, now, &mut changes).await?;
+            let place = Place { span: new.span, calendars: &ids, moved: None };
+            let wanted = Wanted { place, priority, if_as_of };
+            self.make_room(actor, wanted, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, events.len() as u64, now);
             changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
@@ -642,50 +496,6 @@ fn busy_only(blocks: &[Block], wanted: Span) -> Vec<Block> {
 /// The calendars of which the actor does not see everything.
 fn hidden(actor: &Actor, calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>) -> BTreeSet<CalendarId> {
     calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
-}
-
-/// Whether a stored event is the one that moves or is confirmed: its own row, an override of the series that it was, or
-/// another event of its hold set.
-fn is_own(moved: Option<&Event>, event: &Event) -> bool {
-    let Some(moved) = moved else { return false };
-    if moved.hold_set.is_some() && moved.hold_set == event.hold_set {
-        return true;
-    }
-    match moved.occurrence() {
-        // The other occurrences of its series are as much in its way as any event.
-        Some(occurrence) => event.id == moved.id && event.id != occurrence.series,
-        None => event.id == moved.id || event.occurrence().is_some_and(|occurrence| occurrence.series == moved.id),
-    }
-}
-
-/// The start of the occurrence that moves, if `event` is the row of its series.
-fn own_start(moved: Option<&Event>, event: &Event) -> Option<Timestamp> {
-    let occurrence = moved?.occurrence()?;
-    (occurrence.series == event.id).then_some(occurrence.start)
-}
-
-/// The time that an event takes in `window`, as blocks.
-fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
-    let spans: Vec<Span> = match event.repeating() {
-        Some(series) => series.occurrences(window).take(CONFLICTS_MAX).collect(),
-        None => {
-            let held = event.held_time().filter(|held| held.expires_at > now).map(|held| held.span);
-            event.busy().or(held).filter(|span| span.overlaps(window)).into_iter().collect()
-        }
-    };
-    spans.into_iter().map(|span| Block { span, ..event.block() }).collect()
-}
-
-/// Checks that an `as_of` covers the calendars that the holds are placed on.
-fn check_covers(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError> {
-    let covers = |calendar: &CalendarId| as_of.calendars.iter().any(|(covered, _)| covered == calendar);
-    match calendars.iter().find(|calendar| !covers(calendar)) {
-        None => Ok(()),
-        Some(missing) => {
-            let message = format!("must come from an answer that covers {missing}; query its availability first");
-            Err(FieldError::new("if_as_of", message))
-        }
-    }
 }
 
 /// The set as it is at `now`. Events on hidden calendars are shown as the agent of the key wrote them.

@@ -17,6 +17,7 @@ mod approval_summary;
 mod approval_words;
 mod approvals;
 mod approving;
+mod as_of;
 mod attempt;
 mod audit;
 mod audit_names;

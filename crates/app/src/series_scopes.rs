@@ -12,11 +12,11 @@ use kalends_time::Timestamp;
 
 use crate::{
     Actor, Answered, App, ChangeSet, EventPath, IfMatch, Refusal,
+    as_of::NOT_FOR_SERIES,
     attempt::retry_stale,
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{Placed, Turn, Written},
-    holds::NOT_FOR_SERIES,
     invitations::InvitedSeries,
     series::{FoundOccurrence, one_more_series, series_limits},
 };
