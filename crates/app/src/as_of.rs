@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use kalends_availability::BusySet;
-use kalends_calendars::{AsOf, Block, BlockKind, CHANGED_SINCE_MAX, CONFLICTS_MAX, Event, HumanFor, ports::BusySource};
+use kalends_calendars::{
+    AsOf, Block, BlockKind, CHANGED_SINCE_MAX, CONFLICTS_MAX, Event, HumanFor, ports::BusySource,
+};
 use kalends_kernel::{CalendarId, FieldError, OrgId};
 use kalends_time::{Span, Timestamp};
 
@@ -30,8 +32,8 @@ pub(crate) struct Place<'a> {
 }
 
 impl App {
-    /// Refuses an event if something relevant to its time has changed since the caller decided. `before` is the event as it
-    /// was read, if it exists.
+    /// Refuses an event if something relevant to its time has changed since the caller decided. `before` is the event as
+    /// it was read, if it exists.
     pub(crate) async fn require_unchanged(
         &self,
         actor: &Actor,

@@ -208,42 +208,45 @@ impl App {
     }
 
     /// Cancels the writes that wait with these keys, which were revoked: they could not be made any more, and free their
-    /// times. `by` revoked the keys. What cannot be cancelled expires.
+    /// times. `by` revoked the keys. What cannot be cancelled expires. This follows the commit that revokes the keys,
+    /// because other nodes accept a key for a while after it, and the key may ask for more writes until then.
     pub(crate) async fn cancel_approvals_of(&self, request: &Request, org: OrgId, by: &str, keys: &[KeyId]) {
         if request.dry_run {
             return;
         }
         for key in keys {
-            if let Err(attempt) = self.cancel_approvals_of_key(request, org, by, *key).await {
-                let error = attempt.into_refusal();
+            if let Err(error) = self.cancel_approvals_of_key(request, org, by, *key).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "the writes of a revoked key wait on");
             }
         }
     }
 
+    /// Cancels the writes that wait with the key, all in one commit.
     async fn cancel_approvals_of_key(
         &self,
         request: &Request,
         org: OrgId,
         by: &str,
         key: KeyId,
-    ) -> Result<(), Attempt> {
-        for seen in self.parts.store.pending_approvals_of_key(org, key, self.now()).await? {
+    ) -> Result<(), Refusal> {
+        let caller = By::Request { request, key_prefix: Some(by) };
+        // Somebody may decide one of them in the meantime. Then the others are read again.
+        retry_stale(|| async {
             let now = self.now();
-            let Ok(cancelled) = seen.cancelled(by, now) else { continue };
             let mut changes = ChangeSet::new(org);
-            self.add_decision(&seen, cancelled, &mut changes).await?;
-            let subject = Subject { org, agent: Some(seen.agent), resource: seen.id.to_string() };
-            let by = By::Request { request, key_prefix: Some(by) };
             changes.request = Some(request.id);
-            changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, &by, 200, now));
-            match self.store_changes(changes).await {
-                // Somebody may have decided it in the meantime.
-                Ok(()) | Err(CommitError::Stale) => {}
-                Err(error) => return Err(self.refused_commit(error)),
+            for seen in self.parts.store.pending_approvals_of_key(org, key, now).await? {
+                let Ok(cancelled) = seen.cancelled(by, now) else { continue };
+                self.add_decision(&seen, cancelled, &mut changes).await?;
+                let subject = Subject { org, agent: Some(seen.agent), resource: seen.id.to_string() };
+                changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, &caller, 200, now));
             }
-        }
-        Ok(())
+            if changes.approvals.is_empty() {
+                return Ok(());
+            }
+            self.store_changes(changes).await.map_err(|error| self.refused_commit(error))
+        })
+        .await
     }
 
     pub(crate) async fn found_approval(&self, actor: &Actor, id: &str) -> Result<Approval, Refusal> {

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, Membership, Organization, Principal, Reach,
-    Role, Scope, ScopedKey, Scopes, User,
+    Action, ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, Membership, Organization, Principal,
+    Reach, Role, Scope, ScopedKey, Scopes, User,
     ports::People as _,
     reach::{CallerKind, ScopedAgent},
 };
@@ -20,7 +20,7 @@ use kalends_approvals::{
 use kalends_calendars::{
     Agent, Attendee, AttendeeRole, AttendeeStatus, Attendees, Calendar, CalendarPatch, Change as Scheduled, Event,
     EventPatch, EventStatus, Hold, HoldExpiry, HoldScope, Moment, NewEvent, NewHold, NewRecurrence, Patch, SeriesScope,
-    ports::Events as _,
+    ports::{BusyTimes as _, Events as _},
 };
 use kalends_kernel::{Metadata, RequestId};
 use kalends_notifications::{EventType, LetterStatus, RecordSearch, ports::Letters as _};
@@ -248,6 +248,12 @@ impl Desk {
         found.reserved.iter().map(|reserved| reserved.spans.len()).collect()
     }
 
+    /// The revision of the calendar.
+    async fn revision(&self) -> i64 {
+        let source = self.store.source_of_calendar(self.organization.id, self.calendar.id).await.unwrap();
+        source.unwrap().revision.0
+    }
+
     async fn pending(&self) -> u64 {
         let (org, now) = (self.organization.id, self.make.clock.now());
         self.store.count_pending_approvals(org, self.key.id, now).await.unwrap()
@@ -330,12 +336,20 @@ async fn a_denied_or_cancelled_write_frees_its_time() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_key_frees_the_times_of_its_waiting_writes() {
     let desk = Desk::set().await;
-    let approval = desk.ask_for_event(hour(9)).await;
+    let asked = [desk.ask_for_event(hour(9)).await, desk.ask_for_event(hour(10)).await];
     let decider = desk.decider(&operations::DELETE_KEY);
+    let before = desk.revision().await;
     desk.app.revoke_key(&decider, &desk.key.id.to_string()).await.unwrap();
-    assert_eq!((desk.status(&approval).await, desk.pending().await), (Status::Cancelled, 0));
-    assert!(!desk.is_taken(hour(9)).await);
-    assert_eq!(desk.announced(EventType::ApprovalDecided).await, 1);
+    for (approval, hour) in asked.iter().zip([hour(9), hour(10)]) {
+        assert_eq!(desk.status(approval).await, Status::Cancelled);
+        assert!(!desk.is_taken(hour).await);
+    }
+    assert_eq!((desk.pending().await, desk.announced(EventType::ApprovalDecided).await), (0, asked.len()));
+    let entries = desk.store.audit_entries(desk.organization.id).await;
+    let cancelled = entries.iter().filter(|entry| entry.action == Action::ApprovalCancel);
+    assert_eq!(cancelled.count(), asked.len());
+    // Each commit that frees times of a calendar raises its revision by one.
+    assert_eq!(desk.revision().await, before + 1, "they were cancelled one by one");
 
     let desk = Desk::set().await;
     let approval = desk.ask_for_event(hour(9)).await;
