@@ -8,18 +8,19 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, Parts, Refusal, Request,
-    StoredAnswer, operations, ports::Commit as _,
+    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, Refusal, StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, Change, Event, NewAgent};
-use kalends_kernel::{KeyId, Metadata, RequestId, SessionId};
+use kalends_kernel::{Metadata, SessionId};
 use kalends_plans::{Metric, Plan};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, metadata, settings},
+    MemoryStore,
+    fixtures::{Compose as _, Fixtures, metadata},
 };
 use kalends_time::{Clock as _, SignedDuration, Span};
 use serde_json::{Value, json};
+
+use crate::common::{actor, parts, principal, request};
 
 /// A service with one organization.
 struct House {
@@ -33,20 +34,7 @@ struct House {
 impl House {
     async fn new() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        });
+        let app = App::new(parts(&store, &make));
         let organization = Organization { plan: Plan::Pro, ..make.organization() };
         let owner = make.user();
         let (org, seen) = (organization.id, owner.version);
@@ -56,48 +44,20 @@ impl House {
         Self { app, store, make, organization, owner }
     }
 
-    /// The holder of the organization's key.
-    fn principal(&self) -> Arc<Principal> {
-        Arc::new(Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Key(KeyId::new(self.make.clock.now(), &self.make.entropy)),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.organization.id,
-            kind: CallerKind::OrganizationKey,
-            reach: Reach::Organization,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
-        })
-    }
-
-    fn request(&self, operation: &'static operations::Operation) -> Request {
-        let now = self.make.clock.now();
-        let id = RequestId::new(now, &self.make.entropy);
-        Request::new(id, None, operation, now)
-    }
-
     fn actor(&self, operation: &'static operations::Operation) -> Actor {
-        Actor::enter(self.principal(), self.request(operation)).unwrap()
+        actor(&self.make, &self.organization, Reach::Organization, operation)
     }
 
     /// The organization's owner in the console.
     fn human(&self, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
         let session = SessionId::new(now, &self.make.entropy);
-        let user = self.owner.id;
         let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Session { session, user },
+            credential: Credential::Session { session, user: self.owner.id },
             kind: CallerKind::Owner,
-            ..Principal::clone(&self.principal())
+            ..principal(&self.make, &self.organization, Reach::Organization)
         };
-        Actor::enter(Arc::new(principal), self.request(operation)).unwrap()
+        Actor::enter(Arc::new(principal), request(&self.make, now, operation)).unwrap()
     }
 
     async fn export(&self) -> Export {
@@ -122,7 +82,8 @@ impl House {
 async fn an_export_shows_used_units_and_not_leased_ones() {
     let house = House::new().await;
     let now = house.make.clock.now();
-    let caller = house.app.caller(house.principal());
+    let holder = principal(&house.make, &house.organization, Reach::Organization);
+    let caller = house.app.caller(Arc::new(holder));
     for metric in [Leased::ApiCalls, Leased::ApiCalls, Leased::ApiCalls, Leased::AvailabilityQueries] {
         house.app.count(&caller, metric, now).await.unwrap();
     }

@@ -4,13 +4,10 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kalends_accounts::{
     Action, ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, Membership, Organization, Principal,
-    Reach, Role, Scope, ScopedKey, Scopes, User,
-    ports::People as _,
-    reach::{CallerKind, ScopedAgent},
+    Reach, Role, Scope, ScopedKey, Scopes, User, ports::People as _, reach::ScopedAgent,
 };
 use kalends_app::{
-    Actor, App, Approving, Asking, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, ToMake,
-    needs_approval,
+    Actor, App, Approving, Asking, ChangeSet, EventPath, IfMatch, Parts, Refusal, Request, ToMake, needs_approval,
     operations::{self, Operation},
     ports::Commit as _,
 };
@@ -22,16 +19,17 @@ use kalends_calendars::{
     EventPatch, EventStatus, Hold, HoldExpiry, HoldScope, Moment, NewEvent, NewHold, NewRecurrence, Patch, SeriesScope,
     ports::{BusyTimes as _, Events as _},
 };
-use kalends_kernel::{Metadata, RequestId};
+use kalends_kernel::Metadata;
 use kalends_notifications::{EventType, LetterStatus, RecordSearch, ports::Letters as _};
 use kalends_runs::RunName;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
-    TestTokens,
-    fixtures::{Compose as _, Fixtures, settings, span},
+    Inspect as _, Mailbox, MemoryStore,
+    fixtures::{Compose as _, Fixtures, span},
 };
 use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire as wire;
+
+use crate::common::{parts, principal, request};
 
 /// An agent whose writes need approval, and people who decide.
 struct Desk {
@@ -89,20 +87,7 @@ fn awaited<T>(outcome: Result<T, Refusal>) -> wire::Approval {
 impl Desk {
     async fn set() -> Self {
         let (store, make, mailbox) = (MemoryStore::new(), Fixtures::new(), Mailbox::default());
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(mailbox.clone()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            settings: settings(),
-        });
+        let app = App::new(Parts { mailer: Arc::new(mailbox.clone()), ..parts(&store, &make) });
         let organization = make.organization();
         let (agent, org) = (make.agent(organization.id), organization.id);
         let calendar =
@@ -137,37 +122,28 @@ impl Desk {
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
-        let now = self.make.tick();
-        Request::new(RequestId::new(now, &self.make.entropy), None, operation, now)
+        request(&self.make, self.make.tick(), operation)
     }
 
-    fn principal(&self, kind: CallerKind, reach: Reach, prefix: &str) -> Principal {
+    /// The holder of the agent's key, with that reach.
+    fn holder(&self, reach: Reach) -> Principal {
         Principal {
-            signed_in: None,
-            approval: self.key.approval.clone().filter(|_| kind == CallerKind::AgentKey),
-            connector: None,
+            approval: self.key.approval.clone(),
             credential: Credential::Key(self.key.id),
-            key_prefix: prefix.to_owned(),
-            org: self.organization.id,
-            kind,
-            reach,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
+            key_prefix: self.key.prefix.clone(),
+            ..principal(&self.make, &self.organization, reach)
         }
     }
 
     /// The organization's key, which may decide.
     fn decider(&self, operation: &'static Operation) -> Actor {
-        let principal = self.principal(CallerKind::OrganizationKey, Reach::Organization, "svc_sk_0123456789abc");
+        let principal = principal(&self.make, &self.organization, Reach::Organization);
         Actor::enter(Arc::new(principal), self.request(operation)).unwrap()
     }
 
     fn of_agent(&self, request: Request) -> Actor {
         let reach = Reach::Agent(ScopedAgent { id: self.agent.id, paused: false, scopes: Scopes::NONE });
-        let principal = self.principal(CallerKind::AgentKey, reach, &self.key.prefix);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        Actor::enter(Arc::new(self.holder(reach)), request).unwrap()
     }
 
     /// The agent's key without its policy.
@@ -555,7 +531,7 @@ async fn a_hold_set_reserves_nothing_on_calendars_of_others() {
     };
     let reach =
         Reach::Agent(ScopedAgent { id: desk.agent.id, paused: false, scopes: Scopes::NONE.with(Scope::HoldsOrg) });
-    let principal = desk.principal(CallerKind::AgentKey, reach, &desk.key.prefix);
+    let principal = desk.holder(reach);
     let asking = Actor::enter(Arc::new(principal), desk.asking(&operations::CREATE_HOLD_SET).request).unwrap();
     let approval = awaited(desk.app.create_hold_set(&asking, set).await);
     let found = desk.store.find_approval(desk.organization.id, approval.id).await.unwrap().unwrap();

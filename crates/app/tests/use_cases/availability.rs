@@ -3,26 +3,23 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{
-    Credential, Organization, Principal, Reach, Scope, Scopes,
-    reach::{CallerKind, ScopedAgent},
-};
-use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Commit as _,
-};
+use kalends_accounts::{Organization, Reach, Scope, Scopes, reach::ScopedAgent};
+use kalends_app::{Actor, App, ChangeSet, IfMatch, Refusal, operations, ports::Commit as _};
 use kalends_availability::BusySet;
 use kalends_bridge::HumanBusy;
 use kalends_calendars::{Agent, AsOf, Calendar, Event, EventStatus, HumanAsOf, NewRules, Times, ports::Events as _};
 use kalends_kernel::HumanSource;
-use kalends_kernel::{KeyId, OrgId, RequestId, Revision};
+use kalends_kernel::{OrgId, Revision};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestHumans, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, at, rules, settings, span},
+    MemoryStore, TestHumans,
+    fixtures::{Compose as _, Fixtures, at, rules, span},
 };
 use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
 use kalends_wire::SlotQuery;
 use kalends_wire::{ExplainOf, ExplainQuery, ReasonKind, SlotsRequest};
 use serde_json::{Value, json};
+
+use crate::common::{actor, parts};
 
 const FIRST: HumanSource = HumanSource(1);
 const SECOND: HumanSource = HumanSource(2);
@@ -73,20 +70,7 @@ impl House {
 impl House {
     async fn new() -> Self {
         let (store, make, humans) = (MemoryStore::new(), Fixtures::new(), TestHumans::default());
-        let parts = Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        };
+        let parts = parts(&store, &make);
         let app = App::with_human_calendars(parts, Arc::new(humans.clone()));
         let organization = make.organization();
         let org = organization.id;
@@ -123,26 +107,7 @@ impl House {
     }
 
     fn actor(&self, reach: Reach, operation: &'static operations::Operation) -> Actor {
-        let now = self.make.clock.now();
-        let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.org,
-            kind: match reach {
-                Reach::Organization => CallerKind::OrganizationKey,
-                Reach::Agent(_) => CallerKind::AgentKey,
-            },
-            reach,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
-        };
-        let request = Request::new(RequestId::new(now, &self.make.entropy), None, operation, now);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        actor(&self.make, &self.organization, reach, operation)
     }
 
     /// Creates events at times that must be free.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Change, Credential, Membership, Principal, Reach,
+    Change, Credential, Membership, Organization, Principal, Reach,
     oauth::{Callback, Provider},
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, Answered, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, MemoryRateLimiter, Parts, Refusal,
-    Request,
+    Actor, Answered, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, Parts, Refusal,
     operations::{self as op, Operation},
     ports::{Commit as _, HumanCalendars as _},
 };
@@ -17,15 +16,17 @@ use kalends_availability::BusySet;
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
 use kalends_kernel::HumanSource;
-use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, UserId};
+use kalends_kernel::{KeyId, OrgId, Page, SessionId, UserId};
 use kalends_plans::Plan;
 use kalends_testkit::{
-    Failing, Mailbox, MemoryStore, NoFetcher, NoProviders, NoSender, TestCalendarProviders, TestPasswords, TestTokens,
+    Failing, MemoryStore, TestCalendarProviders,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use kalends_time::{SignedDuration, Span};
 use kalends_wire::{self as wire, CreateGrant, WantedGrant};
 use serde_json::{Value, json};
+
+use crate::common::{parts, principal, request};
 
 /// An organization with an agent and a calendar, and a user with accounts at providers.
 struct House {
@@ -33,6 +34,7 @@ struct House {
     store: MemoryStore,
     make: Fixtures,
     accounts: TestCalendarProviders,
+    organization: Organization,
     org: OrgId,
     agent: Agent,
     calendar: Calendar,
@@ -51,20 +53,7 @@ impl House {
     async fn new() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
         let accounts = TestCalendarProviders::offering(Provider::CALENDARS, &settings().base_url);
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            calendar_providers: Arc::new(accounts.clone()),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        });
+        let app = App::new(Parts { calendar_providers: Arc::new(accounts.clone()), ..parts(&store, &make) });
         let organization = make.organization();
         let org = organization.id;
         store.commit(ChangeSet::new(org).create(&organization)).await.unwrap();
@@ -77,28 +66,18 @@ impl House {
         let membership = Membership::owner(human, org, make.tick());
         let changes = ChangeSet::new(org).create(&owner);
         store.commit(changes.account(Change::AddOwner { membership, seen })).await.unwrap();
-        Self { app, store, make, accounts, org, agent, calendar, human }
+        Self { app, store, make, accounts, organization, org, agent, calendar, human }
     }
 
     fn actor(&self, credential: Credential, kind: CallerKind, operation: &'static Operation) -> Actor {
         let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
             credential,
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.org,
             kind,
-            reach: Reach::Organization,
-            waitlisted: false,
             plan: Plan::Pro,
             limits: Plan::Pro.limits(),
-            accepted_terms: None,
+            ..principal(&self.make, &self.organization, Reach::Organization)
         };
-        let started = self.make.tick();
-        let id = RequestId::new(started, &self.make.entropy);
-        let request = Request::new(id, None, operation, started);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        Actor::enter(Arc::new(principal), request(&self.make, self.make.tick(), operation)).unwrap()
     }
 
     fn key(&self, operation: &'static Operation) -> Actor {

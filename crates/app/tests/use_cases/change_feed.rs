@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
+use kalends_accounts::{Organization, Reach};
 use kalends_app::{
-    Actor, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
+    Actor, App, ChangeSet, EventPath, IfMatch, Refusal,
     operations::{self, Operation},
     ports::Commit as _,
 };
@@ -12,10 +12,10 @@ use kalends_calendars::{
     AgentType, Attendee, AttendeeRole, AttendeeStatus, Attendees, EventPatch, NewAgent, Occurrence, ReplySecret,
     ReplyToken, SeriesScope,
 };
-use kalends_kernel::{Email, KeyId, Metadata, RequestId};
+use kalends_kernel::{Email, Metadata};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings, span},
+    MemoryStore,
+    fixtures::{Compose as _, Fixtures, span},
 };
 use kalends_time::{Clock as _, SignedDuration};
 use kalends_wire::{FeedQuery, ListOrganizationChanges, OrganizationChanges};
@@ -24,6 +24,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
+use crate::common::{actor, parts, request};
 use crate::series_scopes;
 
 /// How many keys wait, and how often each does.
@@ -42,20 +43,7 @@ struct Stage {
 
 /// A process that uses the store.
 fn process(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
-    App::new(Parts {
-        store: Arc::new(store.clone()),
-        clock: Arc::new(make.clock.clone()),
-        entropy: Arc::new(make.entropy.clone()),
-        mailer: Arc::new(Mailbox::default()),
-        calendar_providers: Arc::new(NoCalendarProviders),
-        limiter: Arc::new(MemoryRateLimiter::default()),
-        sender: Arc::new(NoSender),
-        fetcher: Arc::new(NoFetcher),
-        passwords: Arc::new(TestPasswords::default()),
-        tokens: Arc::new(TestTokens),
-        providers: Arc::new(NoProviders),
-        settings: settings(),
-    })
+    App::new(parts(store, make))
 }
 
 fn query(since: Option<String>) -> FeedQuery {
@@ -72,23 +60,7 @@ impl Stage {
 
     /// A caller with a key of its own.
     fn actor(&self, operation: &'static Operation) -> Actor {
-        let now = self.make.clock.now();
-        let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.organization.id,
-            kind: CallerKind::OrganizationKey,
-            reach: Reach::Organization,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
-        };
-        let request = Request::new(RequestId::new(now, &self.make.entropy), None, operation, now);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        actor(&self.make, &self.organization, Reach::Organization, operation)
     }
 
     /// The present end.
@@ -295,9 +267,7 @@ async fn a_reply_has_an_entry_with_the_whole_event() {
     stage.store.commit(ChangeSet::new(stage.organization.id).create(&calendar).create(&event)).await.unwrap();
     let since = stage.end().await;
     let token = ReplyToken { org: event.org, event: event.id, occurrence: None, secret }.reveal();
-    let now = stage.make.clock.now();
-    let operation = &operations::REPLY_TO_INVITATION;
-    let request = Request::new(RequestId::new(now, &stage.make.entropy), None, operation, now);
+    let request = request(&stage.make, stage.make.clock.now(), &operations::REPLY_TO_INVITATION);
     stage.app.reply(&request, &token, AttendeeStatus::Accepted, None).await.unwrap();
     let reader = stage.actor(&operations::LIST_ORGANIZATION_CHANGES);
     let page = stage.app.organization_changes(&reader, &query(Some(since)), Duration::ZERO).await.unwrap();

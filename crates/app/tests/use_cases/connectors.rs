@@ -9,18 +9,20 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, App, AuthorizationRequest, ChangeSet, CodeExchange, ConnectorTokens, MemoryRateLimiter, NotAuthorizable,
-    NotGranted, Parts, Refusal, Request, TokenRefresh, operations, ports::Commit as _,
+    Actor, App, AuthorizationRequest, ChangeSet, CodeExchange, ConnectorTokens, NotAuthorizable, NotGranted, Refusal,
+    Request, TokenRefresh, operations, ports::Commit as _,
 };
 use kalends_calendars::Agent;
-use kalends_kernel::{KeyId, RequestId, SessionId, base64url};
+use kalends_kernel::{KeyId, SessionId, base64url};
 use kalends_plans::{Metric, Plan};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    MemoryStore,
+    fixtures::{Compose as _, Fixtures},
 };
 use kalends_time::{Clock as _, SignedDuration};
 use sha2::{Digest as _, Sha256};
+
+use crate::common::{parts, principal, request};
 
 const REDIRECT: &str = "https://assistant.example/callback";
 const VERIFIER: &str = "a-verifier-of-forty-three-or-more-characters~";
@@ -38,20 +40,7 @@ struct House {
 impl House {
     async fn on(plan: Plan) -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        });
+        let app = App::new(parts(&store, &make));
         let organization = Organization { plan, ..make.organization() };
         let (owner, agent) = (make.user(), make.agent(organization.id));
         let (org, seen) = (organization.id, owner.version);
@@ -62,26 +51,17 @@ impl House {
     }
 
     fn request(&self, operation: &'static operations::Operation) -> Request {
-        let now = self.make.clock.now();
-        Request::new(RequestId::new(now, &self.make.entropy), None, operation, now)
+        request(&self.make, self.make.clock.now(), operation)
     }
 
     /// A user with that role, in the console.
     fn human(&self, user: &User, role: Role) -> Actor {
         let session = SessionId::new(self.make.clock.now(), &self.make.entropy);
         let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
             credential: Credential::Session { session, user: user.id },
             key_prefix: Principal::user_prefix(user.id),
-            org: self.organization.id,
             kind: CallerKind::of_role(role),
-            reach: Reach::Organization,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
+            ..principal(&self.make, &self.organization, Reach::Organization)
         };
         Actor::enter(Arc::new(principal), self.request(&operations::CREATE_KEY)).unwrap()
     }

@@ -7,20 +7,21 @@ use kalends_accounts::{
     ports::{Organizations as _, People as _, Principals as _},
 };
 use kalends_app::{
-    Actor, App, ChangeSet, Entrant, MemoryRateLimiter, Parts, Refusal, Request, SessionBegun,
+    Actor, App, ChangeSet, Entrant, Parts, Refusal, Request, SessionBegun,
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_kernel::{RequestId, UserId};
+use kalends_kernel::UserId;
 use kalends_plans::SIGN_IN_FAILURES;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
-    TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    Inspect as _, Mailbox, MemoryStore, TestPasswords,
+    fixtures::{Compose as _, Fixtures},
 };
 use kalends_time::{SignedDuration, Timestamp};
 use kalends_wire::{self as wire, ConsoleSignUp};
 use serde_json::json;
+
+use crate::common::{parts, request};
 
 const PASSWORD: &str = "correct horse battery staple";
 
@@ -37,27 +38,16 @@ impl Door {
         let (store, make, passwords) = (MemoryStore::new(), Fixtures::new(), TestPasswords::default());
         let mailbox = Mailbox::default();
         let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(mailbox.clone()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(passwords.clone()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
+            ..parts(&store, &make)
         });
         Self { app, mailbox, store, make, passwords }
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
-        let started = self.make.tick();
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
-        let id = RequestId::new(started, &self.make.entropy);
-        Request::new(id, Some(ip), operation, started)
+        Request { ip: Some(ip), ..request(&self.make, self.make.tick(), operation) }
     }
 
     async fn sign_up(&self, email: &str) -> Result<SessionBegun<wire::ConsoleSignedUp>, Refusal> {

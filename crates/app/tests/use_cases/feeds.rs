@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use kalends_app::{App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, Parts, Refusal, ports::Commit as _};
+use kalends_app::{App, ChangeSet, Feed, FeedAnswer, Missing, Refusal, ports::Commit as _};
 use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings, span},
+    MemoryStore,
+    fixtures::{Compose as _, Fixtures, span},
 };
 use kalends_time::SignedDuration;
+
+use crate::common::parts;
 
 struct Stage {
     app: Arc<App>,
@@ -20,20 +22,7 @@ struct Stage {
 
 /// A process that uses the store.
 fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
-    App::new(Parts {
-        store: Arc::new(store.clone()),
-        clock: Arc::new(make.clock.clone()),
-        entropy: Arc::new(make.entropy.clone()),
-        mailer: Arc::new(Mailbox::default()),
-        calendar_providers: Arc::new(NoCalendarProviders),
-        limiter: Arc::new(MemoryRateLimiter::default()),
-        sender: Arc::new(NoSender),
-        fetcher: Arc::new(NoFetcher),
-        passwords: Arc::new(TestPasswords::default()),
-        tokens: Arc::new(TestTokens),
-        providers: Arc::new(NoProviders),
-        settings: settings(),
-    })
+    App::new(parts(store, make))
 }
 
 impl Stage {

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use kalends_accounts::Email;
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, Parts, Refusal, Request,
+    App, ChangeSet, Parts, Refusal, Request,
     operations::{self, Operation},
     ports::{CalendarMethod, Commit as _, Mail},
 };
 use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, PageDetails, guest_reminders};
-use kalends_kernel::RequestId;
 use kalends_notifications::{LetterRecord, LetterStatus, RecordSearch, ports::Letters as _};
 use kalends_plans::MailLimits;
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
+    Mailbox, MemoryStore,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use serde_json::Map;
+
+use crate::common::{parts, request};
 
 /// A page whose slots are all free, and the mailbox that receives all emails.
 struct Desk {
@@ -36,18 +37,9 @@ impl Desk {
     async fn with(limits: MailLimits, title: &str, details: PageDetails) -> Self {
         let (store, make, mailbox) = (MemoryStore::new(), Fixtures::new(), Mailbox::default());
         let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(mailbox.clone()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
             settings: kalends_app::Settings { mail_limits: limits, ..settings() },
+            ..parts(&store, &make)
         });
         let organization = make.organization();
         let calendar = make.shared_calendar(organization.id);
@@ -75,9 +67,7 @@ impl Desk {
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
-        let started = self.make.tick();
-        let id = RequestId::new(started, &self.make.entropy);
-        Request::new(id, None, operation, started)
+        request(&self.make, self.make.tick(), operation)
     }
 
     /// The start of a slot that is free.

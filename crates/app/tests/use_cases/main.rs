@@ -6,6 +6,7 @@ mod approvals;
 mod availability;
 mod bridge;
 mod change_feed;
+mod common;
 mod connectors;
 mod console;
 mod feeds;

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
-use kalends_app::{App, Caller, ChangeSet, Leased, MemoryRateLimiter, Parts, Refusal, ports::Commit as _};
+use kalends_accounts::{Credential, Organization, Principal, Reach};
+use kalends_app::{App, Caller, ChangeSet, Leased, Refusal, ports::Commit as _};
 use kalends_kernel::KeyId;
 use kalends_plans::{Limits, Metric};
 use kalends_quotas::Period;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
-    TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    Inspect as _, MemoryStore,
+    fixtures::{Compose as _, Fixtures},
 };
 use kalends_time::{Clock as _, SignedDuration};
 use serde_json::json;
+
+use crate::common::{parts, principal};
 
 const CALLS: Leased = Leased::ApiCalls;
 
@@ -36,38 +37,16 @@ impl Nodes {
 
     /// Starts another process.
     fn node(&self) -> Arc<App> {
-        App::new(Parts {
-            store: Arc::new(self.store.clone()),
-            clock: Arc::new(self.make.clock.clone()),
-            entropy: Arc::new(self.make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        })
+        App::new(parts(&self.store, &self.make))
     }
 
     /// A caller with that limit of calls.
     fn caller(&self, node: &App, limit: Option<u64>) -> Caller {
         let limits = Limits::unlimited(Some(10)).overridden(&json!({ "api_calls": limit })).unwrap();
         node.caller(Arc::new(Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
             credential: Credential::Key(self.key),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.organization.id,
-            kind: CallerKind::OrganizationKey,
-            reach: Reach::Organization,
-            waitlisted: false,
-            plan: self.organization.plan,
             limits,
-            accepted_terms: None,
+            ..principal(&self.make, &self.organization, Reach::Organization)
         }))
     }
 

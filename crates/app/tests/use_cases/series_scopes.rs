@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
-use kalends_app::{
-    Actor, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations,
-    ports::Commit as _,
-};
+use kalends_accounts::{Organization, Reach};
+use kalends_app::{Actor, App, ChangeSet, EventPath, IfMatch, Refusal, operations, ports::Commit as _};
 use kalends_calendars::{
     Calendar, Event, EventPatch, Moment, Patch, SeriesScope,
     ports::{InstanceFilter, InstanceScope, Instances as _},
 };
-use kalends_kernel::{EventId, KeyId, MetadataFilter, Page, RequestId};
+use kalends_kernel::{EventId, MetadataFilter, Page};
 use kalends_testkit::{
-    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings, span},
+    MemoryStore,
+    fixtures::{Compose as _, Fixtures, span},
 };
-use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use proptest::{collection::vec, prelude::*, sample::Index};
+
+use crate::common::{actor, parts};
 
 /// One change.
 #[derive(Debug, Clone)]
@@ -149,20 +148,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn set() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            settings: settings(),
-        });
+        let app = App::new(parts(&store, &make));
         let organization = make.organization();
         let calendar = make.shared_calendar(organization.id);
         let first = span("2026-03-10T09:00:00Z", "2026-03-10T09:20:00Z");
@@ -173,23 +159,7 @@ impl Stage {
     }
 
     pub(crate) fn actor(&self, operation: &'static operations::Operation) -> Actor {
-        let now = self.make.clock.now();
-        let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: self.organization.id,
-            kind: CallerKind::OrganizationKey,
-            reach: Reach::Organization,
-            waitlisted: false,
-            plan: self.organization.plan,
-            limits: self.organization.limits().unwrap(),
-            accepted_terms: None,
-        };
-        let request = Request::new(RequestId::new(now, &self.make.entropy), None, operation, now);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        actor(&self.make, &self.organization, Reach::Organization, operation)
     }
 
     /// Makes a change, and returns the series of the answer.

@@ -3,13 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use kalends_accounts::{
-    Credential, Principal, Reach, Scopes,
-    ports::Organizations as _,
-    reach::{CallerKind, ScopedAgent},
-};
+use kalends_accounts::{Reach, Scopes, ports::Organizations as _, reach::ScopedAgent};
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
+    Actor, App, ChangeSet, IfMatch, Parts, Refusal,
     operations::{self, Operation},
     ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed, Metering as _},
 };
@@ -22,15 +18,17 @@ use kalends_feeds::{
     ports::{SubscriptionCounts, Subscriptions as _},
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
-use kalends_kernel::{KeyId, Page, RequestId, Revision};
+use kalends_kernel::{Page, Revision};
 use kalends_plans::Metric;
 use kalends_remote::RemoteUrl;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoProviders, NoSender, TestPasswords, TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    Inspect as _, MemoryStore,
+    fixtures::{Compose as _, Fixtures},
 };
 use kalends_time::{SignedDuration, Timestamp};
 use serde_json::json;
+
+use crate::common::{actor, parts};
 
 /// A scripted feed server. It records the validators of each request.
 #[derive(Clone, Default)]
@@ -103,20 +101,7 @@ impl House {
     async fn new() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
         let feeds = Feeds { store: store.clone(), ..Feeds::default() };
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(feeds.clone()),
-            settings: settings(),
-        });
+        let app = App::new(Parts { fetcher: Arc::new(feeds.clone()), ..parts(&store, &make) });
         let organization = make.organization();
         let agent = make.agent(organization.id);
         let calendar = make.calendar(&agent);
@@ -544,27 +529,7 @@ impl House {
     /// An actor with a key of that reach, for that operation.
     async fn actor_with(&self, reach: Reach, operation: &'static Operation) -> Actor {
         let organization = self.store.find_organization(self.made.org).await.unwrap().unwrap();
-        let now = self.app.now();
-        let principal = Principal {
-            signed_in: None,
-            approval: None,
-            connector: None,
-            credential: Credential::Key(KeyId::new(now, &self.make.entropy)),
-            key_prefix: "svc_sk_0123456789abc".into(),
-            org: organization.id,
-            kind: match reach {
-                Reach::Organization => CallerKind::OrganizationKey,
-                Reach::Agent(_) => CallerKind::AgentKey,
-            },
-            reach,
-            waitlisted: false,
-            plan: organization.plan,
-            limits: organization.limits().unwrap(),
-            accepted_terms: None,
-        };
-        let id = RequestId::new(now, &self.make.entropy);
-        let request = Request::new(id, None, operation, now);
-        Actor::enter(Arc::new(principal), request).unwrap()
+        actor(&self.make, &organization, reach, operation)
     }
 
     /// Also subscribes the calendar to `address`, and returns a house that looks at the new subscription.

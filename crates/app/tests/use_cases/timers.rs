@@ -4,19 +4,20 @@
 use std::sync::Arc;
 
 use kalends_app::{
-    App, ChangeSet, Done, MemoryRateLimiter, Parts,
+    App, ChangeSet, Done,
     ports::{Commit as _, CommitError},
 };
 use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
 use kalends_kernel::{EventId, OrgId};
 use kalends_notifications::Message;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
-    TestTokens,
-    fixtures::{Compose as _, Fixtures, settings},
+    Inspect as _, MemoryStore,
+    fixtures::{Compose as _, Fixtures},
 };
 use kalends_time::{SignedDuration, Span, Timestamp};
 use serde_json::Value;
+
+use crate::common::parts;
 
 struct Stage {
     app: Arc<App>,
@@ -29,20 +30,7 @@ struct Stage {
 impl Stage {
     async fn set() -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let app = App::new(Parts {
-            store: Arc::new(store.clone()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            providers: Arc::new(NoProviders),
-            settings: settings(),
-        });
+        let app = App::new(parts(&store, &make));
         let organization = make.organization();
         let calendar = make.shared_calendar(organization.id);
         let org = organization.id;
