@@ -1,4 +1,6 @@
 //! Reservations. Their calendars are locked, and were visible when their revisions were raised.
+//!
+//! The column `proposal_id` has the owner, which may be an approval. Its name is older than approvals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
 //! Reservations. Raising the revisions of their calendars has checked that the calendars are visible.
+//!
+//! The column `proposal_id` has the owner, which may be an approval. Its name is older than approvals.
 
 use std::collections::BTreeMap;
 
