@@ -10,7 +10,8 @@ use kalends_kernel::{CalendarId, FieldError, OrgId};
 use kalends_time::{Span, Timestamp};
 
 use crate::{
-    Actor, App, ChangeSet, Guard, Refusal, attempt::Attempt, availability::widest, conflicts::obstacles, ports::HumanSeen,
+    Actor, App, ChangeSet, Guard, Refusal, attempt::Attempt, availability::widest, conflicts::obstacles,
+    ports::HumanSeen,
 };
 
 /// Why a state of availability is no condition for a series.
