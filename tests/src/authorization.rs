@@ -12,6 +12,8 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use crate::client::plain_http;
+
 /// Our client ID at the providers.
 pub const CLIENT_ID: &str = "kalends-client";
 /// Our client secret at the providers.
@@ -149,7 +151,7 @@ pub(crate) fn complaint(what: &str) -> Response {
 /// error text.
 pub(crate) async fn follow(base: &str, location: &str) -> Result<String, String> {
     assert!(location.starts_with(base), "not the provider: {location}");
-    let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
+    let http = plain_http().redirect(reqwest::redirect::Policy::none()).build();
     let answer = http.expect("an HTTP client").get(location).send().await.expect("the provider answers");
     let to = answer.headers().get("location").map(|value| value.to_str().expect("an address").to_owned());
     match to {

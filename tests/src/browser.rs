@@ -43,9 +43,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a driver is started that ends at once.
 const STARTS: u32 = 5;
 /// The time between two looks at a page.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(20);
+/// How long a pointer takes to a place.
+const WAY: Duration = Duration::from_millis(50);
 /// More elements than the keyboard can reach on any page.
 const TABS_MAX: usize = 300;
+/// Parts of the browser that no page needs. The driver switches off others by itself.
+const UNNEEDED: [&str; 3] =
+    ["--disable-component-extensions-with-background-pages", "--disable-component-update", "--disable-extensions"];
 /// How long a finger rests on what it drags. Pages need less.
 const LONG_PRESS: Duration = Duration::from_millis(900);
 
@@ -132,6 +137,7 @@ impl Visitor {
         let window = format!("--window-size={},{}", self.width, self.height);
         // Tests run as root in containers, where the browser has no sandbox and little shared memory.
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", &window];
+        let arguments = [&arguments[..], &UNNEEDED].concat();
         let mut options = json!({
             "args": arguments,
             "prefs": {
@@ -460,7 +466,7 @@ impl Browser {
         self.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'center' }})", json!(from.0))).await;
         [(first, from.1), (second, to.1)].map(|(element, y)| PointerAction::MoveToElement {
             element,
-            duration: Some(PERIOD),
+            duration: Some(WAY),
             x: 0.0,
             y,
         })

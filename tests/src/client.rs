@@ -107,11 +107,14 @@ fn is_too_fast(answer: &Answer) -> bool {
     answer.at("/error/type") == "rate_limit_error" && answer.header("retry-after") == "1"
 }
 
+/// A builder of clients for servers of the test, which speak plain HTTP. Such a client trusts no certificate: reading
+/// the machine's would take longer than most requests.
+pub fn plain_http() -> reqwest::ClientBuilder {
+    reqwest::Client::builder().no_proxy().tls_certs_only([])
+}
+
 fn http(coding: &str) -> reqwest::Client {
-    reqwest::Client::builder()
-        .no_proxy()
-        // The server speaks plain HTTP. Reading the machine's certificates for each client would take long.
-        .tls_certs_only([])
+    plain_http()
         .gzip(coding == "gzip")
         .zstd(coding == "zstd")
         .redirect(reqwest::redirect::Policy::none())

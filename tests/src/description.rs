@@ -16,11 +16,11 @@ use reqwest::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{Answer, binary};
+use crate::{Answer, binary, kept};
 
 /// Paths that are not operations, with everything below them: the page of the documentation, and the metrics.
 const ELSEWHERE: &[&str] = &["/docs", "/metrics"];
-/// Where the document has its schemas.
+/// Where schemas are that others refer to.
 const SCHEMAS: &str = "#/components/schemas/";
 /// The name prefix of the closed copy of each schema.
 const CLOSED: &str = "closed.";
@@ -83,8 +83,6 @@ pub(crate) fn check(request: &SentRequest, answer: &Answer) {
 /// The description, and a cache of its validators.
 struct Description {
     document: Value,
-    /// The components' schemas, open and closed.
-    schemas: Value,
     validators: Mutex<HashMap<(Part, String), Arc<Validator>>>,
 }
 
@@ -96,19 +94,23 @@ enum Part {
 }
 
 impl Description {
+    /// The description that the binary under test prints. Each test has its own process, so the text is kept in a file
+    /// for the other tests of this binary.
     fn of_binary() -> Self {
-        let printed = Command::new(binary()).arg("openapi").env_clear().output().expect("the binary to start");
-        assert!(printed.status.success(), "no description: {}", String::from_utf8_lossy(&printed.stderr));
-        Self::new(serde_json::from_slice(&printed.stdout).expect("a description in JSON"))
+        let text = kept::text("description", || {
+            let printed = Command::new(binary()).arg("openapi").env_clear().output().expect("the binary to start");
+            assert!(printed.status.success(), "no description: {}", String::from_utf8_lossy(&printed.stderr));
+            let text = String::from_utf8(printed.stdout).expect("UTF-8");
+            let mut document: Value = text.parse().expect("a description in JSON");
+            drop_examples(&mut document);
+            document.to_string()
+        });
+        // `parse` is compiled in the library, which is optimized. Its generic functions are compiled here.
+        Self::new(text.parse().expect("a description in JSON"))
     }
 
     fn new(document: Value) -> Self {
-        let mut schemas = Map::new();
-        for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
-            schemas.insert(name.clone(), open(schema));
-            schemas.insert(format!("{CLOSED}{name}"), closed(schema));
-        }
-        Self { document, schemas: Value::Object(schemas), validators: Mutex::default() }
+        Self { document, validators: Mutex::default() }
     }
 
     /// The parts of the exchange that the description does not cover.
@@ -225,35 +227,14 @@ impl Description {
         self.validator(part, schema).iter_errors(value).map(fault_text).collect()
     }
 
-    /// The components' schemas that this one names, directly or through others. To compile all of them for each schema
-    /// would take long.
-    fn named_in(&self, schema: &Map<String, Value>) -> Map<String, Value> {
-        let mut named = Map::new();
-        let mut unread: Vec<&Value> = schema.values().collect();
-        while let Some(value) = unread.pop() {
-            match value {
-                Value::String(text) => {
-                    let name = text.strip_prefix(SCHEMAS).filter(|name| !named.contains_key(*name));
-                    if let Some((name, component)) = name.and_then(|name| Some((name, self.schemas.get(name)?))) {
-                        named.insert(name.to_owned(), component.clone());
-                        unread.push(component);
-                    }
-                }
-                Value::Object(fields) => unread.extend(fields.values()),
-                Value::Array(entries) => unread.extend(entries),
-                _ => {}
-            }
-        }
-        named
-    }
-
     fn validator(&self, part: Part, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
         let made = validators.entry((part, schema.to_string())).or_insert_with(|| {
             let mut root = closed(schema);
+            let schemas = self.schemas_below(&root);
             if let Some(root) = root.as_object_mut() {
-                let schemas = self.named_in(root);
-                root.insert("components".to_owned(), json!({ "schemas": schemas }));
+                let components = Map::from_iter([("schemas".to_owned(), Value::Object(schemas))]);
+                root.insert("components".to_owned(), Value::Object(components));
             }
             // In requests, the service accepts more spellings of times and addresses than it promises.
             let formats = part == Part::Answer;
@@ -261,6 +242,69 @@ impl Description {
             Arc::new(options.build(&root).unwrap_or_else(|error| panic!("{schema}: {error}")))
         });
         Arc::clone(made)
+    }
+
+    /// The components' schemas that `root` refers to, directly or through others, open or closed. There are hundreds of
+    /// schemas, of which an answer needs a few, and a validator reads all that it gets.
+    fn schemas_below(&self, root: &Value) -> Map<String, Value> {
+        let described = &self.document["components"]["schemas"];
+        let mut schemas = Map::new();
+        let mut wanted = references(root);
+        while let Some(name) = wanted.pop() {
+            if schemas.contains_key(&name) {
+                continue;
+            }
+            let schema = match name.strip_prefix(CLOSED) {
+                Some(closed_one) => described.get(closed_one).map(closed),
+                None => described.get(&name).map(open),
+            };
+            // A reference to nothing is a fault that the validator reports.
+            if let Some(schema) = schema {
+                wanted.extend(references(&schema));
+                schemas.insert(name, schema);
+            }
+        }
+        schemas
+    }
+}
+
+/// The names of the components' schemas that `value` refers to.
+fn references(value: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut parts = vec![value];
+    while let Some(part) = parts.pop() {
+        match part {
+            Value::Object(fields) => {
+                let reference = fields.get("$ref").and_then(Value::as_str);
+                names.extend(reference.and_then(|path| path.strip_prefix(SCHEMAS)).map(str::to_owned));
+                parts.extend(fields.values());
+            }
+            Value::Array(entries) => parts.extend(entries),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Removes the examples, which are a large part of the description and which no check reads.
+fn drop_examples(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, part) in fields.iter_mut() {
+                match part {
+                    // The fields of an object may have these names.
+                    Value::Object(properties) if name == "properties" => {
+                        properties.values_mut().for_each(drop_examples);
+                    }
+                    _ => drop_examples(part),
+                }
+            }
+            for keyword in ["example", "examples"] {
+                fields.remove(keyword);
+            }
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(drop_examples),
+        _ => {}
     }
 }
 
@@ -447,6 +491,21 @@ mod tests {
         let body = if headers.is_empty() { Value::Null } else { json!({ "name": "x" }) };
         let faults = description().faults(&sent(method, path, None), &answer(status, headers, &body));
         assert!(faults.iter().any(|found| found.contains(fault)), "{faults:?}");
+    }
+
+    #[test]
+    fn only_fields_keep_the_names_of_examples() {
+        let mut document = json!({
+            "examples": { "one": {} },
+            "list": [{ "example": 1, "type": "object", "properties": {
+                "example": { "type": "string", "example": "x" }, "examples": { "type": "array", "examples": [[]] }
+            } }]
+        });
+        drop_examples(&mut document);
+        let left = json!({ "list": [{ "type": "object", "properties": {
+            "example": { "type": "string" }, "examples": { "type": "array" }
+        } }] });
+        assert_eq!(document, left);
     }
 
     #[test]

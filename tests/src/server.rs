@@ -16,10 +16,16 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Client, Database, database::PostgresDatabase, mail, mail::Mail};
+use crate::{
+    Client, Database,
+    database::{PostgresDatabase, Schema, make_data_dir},
+    mail,
+    mail::Mail,
+    under_test::binary,
+};
 
-/// Names the binary under test.
-const BINARY: &str = "KALENDS_BIN";
+/// Names the data directory.
+const DATA_DIR: &str = "KALENDS_DATA_DIR";
 /// 32 bytes. It need not be secret, because each test has its own database.
 const MASTER_KEY: &str = "bWFzdGVyIGtleSBvZiB0aGUgZW5kLXRvLWVuZCB0ZXM=";
 const SESSION_KEY: &str = "c2Vzc2lvbiBrZXkgb2YgdGhlIGVuZC10by1lbmQgdGU=";
@@ -61,28 +67,43 @@ pub struct Output {
 }
 
 impl Server {
-    /// Starts the service on an empty database.
+    /// Starts the service on a database with all tables and no data.
     pub async fn start(database: Database) -> Self {
         Self::start_with(database, &[]).await
     }
 
-    /// Starts the service on an empty database, with these variables in addition to the usual ones.
+    /// Like [`Self::start`], with these variables in addition to the usual ones.
     pub async fn start_with(database: Database, variables: &[(&str, &str)]) -> Self {
+        Self::start_on(database, Schema::Current, variables).await
+    }
+
+    /// Starts the service as an operator does the first time: there are no tables and no data directory.
+    pub async fn first_start(database: Database) -> Self {
+        Self::start_on(database, Schema::Absent, &[]).await
+    }
+
+    async fn start_on(database: Database, schema: Schema, variables: &[(&str, &str)]) -> Self {
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = BTreeMap::from([
             ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
-            ("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string()),
+            (DATA_DIR.to_owned(), root.path().join("data").display().to_string()),
             // All tests come from one address.
             ("KALENDS_IP_LIMITS".to_owned(), "off".to_owned()),
             ("RUST_BACKTRACE".to_owned(), "1".to_owned()),
         ]);
         let postgres = match database {
-            Database::Sqlite => None,
+            Database::Sqlite => {
+                // A test that names its own folder begins with what is in it.
+                if schema == Schema::Current && variables.iter().all(|(name, _)| *name != DATA_DIR) {
+                    make_data_dir(&root.path().join("data"));
+                }
+                None
+            }
             Database::Postgres => {
                 // The directory's name is known to be unique.
                 let name = root.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let unique = name.rsplit('-').next().unwrap_or_default();
-                let made = PostgresDatabase::create(&format!("{}_{unique}", std::process::id())).await;
+                let made = PostgresDatabase::create(&format!("{}_{unique}", std::process::id()), schema).await;
                 environment.insert("KALENDS_DATABASE_URL".to_owned(), made.url());
                 environment.insert("KALENDS_MASTER_KEY".to_owned(), MASTER_KEY.to_owned());
                 environment.insert("KALENDS_SESSION_KEY".to_owned(), SESSION_KEY.to_owned());
@@ -94,7 +115,7 @@ impl Server {
         Self { database, base, environment, process, postgres, root }
     }
 
-    /// Starts the service on an empty database with one organization.
+    /// Starts the service with one organization.
     pub async fn with_org(database: Database, plan: &str) -> (Self, Client) {
         let server = Self::start(database).await;
         let org = server.org(plan).await;
@@ -112,7 +133,7 @@ impl Server {
         assert!(self.postgres.is_some(), "nodes share a Postgres database");
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = self.environment.clone();
-        environment.insert("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string());
+        environment.insert(DATA_DIR.to_owned(), root.path().join("data").display().to_string());
         environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let (process, base) = launch(root.path(), &environment, arguments).await;
         Self { database: self.database, base, environment, process, postgres: None, root }
@@ -140,7 +161,7 @@ impl Server {
 
     /// The service's data directory.
     pub fn data_dir(&self) -> PathBuf {
-        PathBuf::from(&self.environment["KALENDS_DATA_DIR"])
+        PathBuf::from(&self.environment[DATA_DIR])
     }
 
     /// The variables of the service and its commands.
@@ -355,20 +376,10 @@ async fn launch(root: &Path, environment: &BTreeMap<String, String>, arguments: 
 /// The binary, without the developer's own environment.
 fn command(root: &Path, environment: &BTreeMap<String, String>) -> Command {
     let mut command = Command::new(binary());
-    command.env_clear().envs(environment).current_dir(root).kill_on_drop(true);
+    command.env_clear();
+    // The binary then trusts the authorities that are compiled in. Reading the machine's takes a notable part of a
+    // start.
+    command.env("SSL_CERT_FILE", "/dev/null");
+    command.envs(environment).current_dir(root).kill_on_drop(true);
     command
-}
-
-/// The binary under test: the one that the variable names, or the one that was built with the tests.
-pub fn binary() -> PathBuf {
-    variable(BINARY).map(PathBuf::from).unwrap_or_else(|| {
-        let test = std::env::current_exe().expect("the path of the test");
-        test.ancestors().nth(2).expect("target/debug/deps/TEST").join("kalends")
-    })
-}
-
-/// A variable of the test run.
-#[expect(clippy::disallowed_methods, reason = "not part of the service; the test run is configured this way")]
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }

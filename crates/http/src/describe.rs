@@ -17,6 +17,7 @@ use crate::{
     dry_run, examples,
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     mcp::describe::{path_item, schemas as tool_schemas},
+    service::Described,
 };
 
 pub(crate) use self::catalogue::{header_of, of_caller};
@@ -146,11 +147,10 @@ fn rename(schema: &mut Value, from: &str, to: &str) {
 
 /// The identifiers of the operations without query parameters. The entrance rejects parameters for all of them, so that
 /// no endpoint can forget to.
-pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
-    let document = serde_json::to_value(description).unwrap_or_default();
+pub(crate) fn without_query(described: &[Described]) -> HashSet<&'static str> {
     let takes_query = |operation: &Operation| {
-        let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
-        described["parameters"].as_array().is_some_and(|all| all.iter().any(|parameter| parameter["in"] == "query"))
+        let mut found = described.iter().filter(|described| described.is(operation.method, operation.path));
+        found.any(Described::takes_query)
     };
     operations::ALL.iter().filter(|operation| !takes_query(operation)).map(|operation| operation.id).collect()
 }
@@ -525,6 +525,19 @@ mod tests {
             assert!(has_text_rules(schema, field), "{schema}.{field}");
         }
         assert!(!has_text_rules("Event", "title"), "answers have no bounds");
+    }
+
+    #[test]
+    fn the_operations_without_query_parameters_are_those_of_the_description() {
+        let document = serde_json::to_value(crate::endpoints::described()).unwrap();
+        let without = without_query(&crate::endpoints::all().into_parts().1);
+        for operation in operations::ALL {
+            let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
+            let mut parameters = described["parameters"].as_array().into_iter().flatten();
+            let queried = parameters.any(|parameter| parameter["in"] == "query");
+            assert_eq!(without.contains(operation.id), !queried, "{}", operation.id);
+        }
+        assert!(0 < without.len() && without.len() < operations::ALL.len(), "{without:?}");
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::{
     known::{AnsweredBy, Approved, Arrival, Carried, Known, Requester},
     limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     metered::Metered,
+    on_first_use::OnFirstUse,
     provenance::provenance,
     reply::replayed,
     run,
@@ -48,7 +49,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(crate) struct Entrance {
     pub app: Arc<App>,
     /// The operations whose query takes no parameters.
-    pub without_query: Arc<HashSet<&'static str>>,
+    pub without_query: Arc<OnFirstUse<HashSet<&'static str>>>,
 }
 
 /// Wraps every route of the API.

@@ -46,7 +46,7 @@ mod service;
 mod tests;
 mod traceparent;
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{Router, middleware};
 use kalends_accounts::Principal;
@@ -60,8 +60,8 @@ use tower_http::{
     },
 };
 
-pub(crate) use self::service::{Routes, Service};
-use self::{approving::Maker, enter::Entrance, envelope::Desk, limits::COMPRESS_ABOVE};
+pub(crate) use self::service::{Routes, Service, routes};
+use self::{approving::Maker, enter::Entrance, envelope::Desk, limits::COMPRESS_ABOVE, on_first_use::OnFirstUse};
 pub use self::{
     error::refused_connection,
     known::ToolCall,
@@ -86,7 +86,7 @@ pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
 /// The router of a process that does not serve the API. It answers whether the process is running and reaches its
 /// database, and answers 404 to everything else. `log` takes the line of each request.
 pub fn probes(app: Arc<App>, log: Option<Arc<dyn RequestLog>>) -> Router {
-    let (routes, _) = endpoints::probes().split_for_parts();
+    let (routes, _) = endpoints::probes().into_parts();
     surround(Desk { app: Arc::clone(&app), log }, routes.with_state(app))
 }
 
@@ -96,8 +96,10 @@ fn compose(
     log: Option<Arc<dyn RequestLog>>,
     enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Router<Arc<App>>,
 ) -> Router {
-    let (routes, description) = endpoints::all().split_for_parts();
-    let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
+    let (routes, operations) = endpoints::all().into_parts();
+    let without_query: OnFirstUse<HashSet<&'static str>> =
+        OnFirstUse::new(Box::new(move || describe::without_query(&operations)));
+    let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(without_query) };
     let base_url = app.settings().base_url.clone();
     let tools = {
         let base_url = base_url.clone();
@@ -140,5 +142,5 @@ pub fn openapi_json(base_url: &str) -> String {
 }
 
 fn description(base_url: &str) -> serde_json::Value {
-    describe::complete(&endpoints::all().into_openapi(), base_url)
+    describe::complete(&endpoints::described(), base_url)
 }

@@ -36,6 +36,7 @@ use crate::{
     envelope::Desk,
     error::ApiError,
     known::{Approved, Carried},
+    on_first_use::OnFirstUse,
     surround,
 };
 
@@ -66,7 +67,8 @@ async fn service(handler: MethodRouter<Arc<App>>) -> (Router, String) {
     let organization = kalends_accounts::Organization { plan: Plan::Pro, ..make.organization() };
     let key = make.key(organization.id);
     store.commit(ChangeSet::new(organization.id).create(&organization).create(&key.key)).await.unwrap();
-    let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(HashSet::new()) };
+    let without_query: OnFirstUse<HashSet<&'static str>> = OnFirstUse::new(Box::new(HashSet::<&'static str>::new));
+    let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(without_query) };
     let routes = Router::new().route("/v1/agents", handler.clone()).route("/v1/plans", handler);
     let routes = routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter));
     (surround(Desk { app: Arc::clone(&app), log: None }, routes.with_state(app)), key.text)

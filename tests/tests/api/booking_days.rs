@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::on_both;
 use futures::future::join_all;
-use kalends_e2e::{Answer, Client, Database, Server, shifted};
+use kalends_e2e::{Answer, Client, Database, Server, plain_http, shifted};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
@@ -141,7 +141,7 @@ async fn the_guest_of_a_full_day_sees_its_other_times(#[case] database: Database
     let booked = desk.book(&day[5]).await.expect(201);
     let path = booked["reschedule_url"].as_str().unwrap().strip_prefix(desk.server.base_url()).unwrap().to_owned();
     let address = format!("{}{path}?day={}&tz=Asia/Tokyo", desk.server.base_url(), date_in_tokyo(&day[5]));
-    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
+    let browser = plain_http().build().unwrap();
     let page = browser.get(address).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
     let offers =
         |start: &str| page.contains(&format!("<time datetime=\"{start}\">")) && page.contains("class=\"time\"");

@@ -2,7 +2,7 @@
 
 use crate::on_both;
 use chrono::TimeDelta;
-use kalends_e2e::{Client, Database, Server, at, shifted};
+use kalends_e2e::{Client, Database, Server, at, plain_http, shifted};
 use reqwest::header::HeaderMap;
 use rstest::rstest;
 use rstest_reuse::apply;
@@ -66,7 +66,7 @@ impl Place {
         let made = api.post("/v1/booking-pages").json(body).await.expect(201);
         let page = format!("/book/{}", made["slug"].as_str().unwrap());
         // The client does not decode answers.
-        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let http = plain_http().redirect(reqwest::redirect::Policy::none());
         let http = http.gzip(false).zstd(false);
         Self { server, api, calendar, id: made.id(), page, http: http.build().unwrap() }
     }

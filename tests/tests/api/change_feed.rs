@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kalends_e2e::{Answer, Call, Client, Database, Server};
+use kalends_e2e::{Answer, Call, Client, Database, Server, plain_http};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
@@ -364,7 +364,7 @@ async fn changes_are_sent_as_events(#[case] database: Database) {
     let org = server.org("pro").await;
     let api = server.api(&org);
     let calendar = shared_calendar(&api, "UTC").await;
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = plain_http().build().unwrap();
     let url = format!("{}{CHANGES}", server.base_url());
     let open = async |last: Option<&str>| {
         let request = http.get(&url).bearer_auth(&org.key).header("accept", "text/event-stream");

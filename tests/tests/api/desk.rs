@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
-use kalends_e2e::{Answer, Client, Database, Mail, Server, shifted};
+use kalends_e2e::{Answer, Client, Database, Mail, Server, plain_http, shifted};
 use mail_parser::{MessageParser, PartType};
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ impl Desk {
     }
 
     pub(crate) fn of(server: Server, api: Client, calendar: String) -> Self {
-        let browser = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let browser = plain_http().redirect(reqwest::redirect::Policy::none());
         let (guest, browser) = (server.anonymous(), browser.build().unwrap());
         Self { server, api, guest, calendar, browser, seen: 0 }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use kalends_e2e::{
     Database::{self, Sqlite},
-    Server, Visitor,
+    Server, Visitor, plain_http,
 };
 use rstest::rstest;
 use rstest_reuse::apply;
@@ -41,7 +41,7 @@ impl Seen {
 }
 
 pub(crate) fn http() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    plain_http().redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 
 /// Opens a page.

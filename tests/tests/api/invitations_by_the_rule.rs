@@ -5,7 +5,7 @@ use crate::on_both;
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
-use kalends_e2e::{Answer, Call, Client, Database, Mail, Server};
+use kalends_e2e::{Answer, Call, Client, Database, Mail, Server, plain_http};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
@@ -211,7 +211,7 @@ impl Page {
 }
 
 fn browser() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    plain_http().redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 
 /// The body of an event with these fields. By default it is a review from [`START`] to [`END`].

@@ -123,6 +123,17 @@ async fn an_interrupt_also_stops_the_server(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_first_start_makes_the_tables(#[case] database: Database) {
+    let mut server = Server::first_start(database).await;
+    let org = server.org("pro").await;
+    let (agent, _) = agent_with_calendar(&server.api(&org)).await;
+    server.restart().await;
+    let agents = server.api(&org).get("/v1/agents").await.expect(200);
+    assert_eq!(agents.column("id"), [agent]);
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn migrations_can_be_run_by_command(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org("pro").await;

@@ -1,7 +1,7 @@
 //! Readers of pages and of emails in each language. The texts are read from the message files.
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Timelike as _, Utc, Weekday};
-use kalends_e2e::{Answer, Mail, Server, at, shifted};
+use kalends_e2e::{Answer, Mail, Server, at, plain_http, shifted};
 use mail_parser::{MessageParser, PartType};
 use reqwest::header::HeaderValue;
 use serde_json::Value;
@@ -254,7 +254,7 @@ pub(crate) struct View {
 
 impl Reader {
     pub(crate) fn of(server: &Server) -> Self {
-        let browser = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let browser = plain_http().redirect(reqwest::redirect::Policy::none());
         Self { browser: browser.build().unwrap(), base: server.base_url().to_owned() }
     }
 

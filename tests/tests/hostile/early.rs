@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use futures::stream;
-use kalends_e2e::{Client, Database, Server};
+use kalends_e2e::{Client, Database, Server, plain_http};
 use reqwest::{Body, StatusCode, Version};
 use rstest::rstest;
 use serde_json::json;
@@ -126,7 +126,7 @@ fn later(length: usize) -> Body {
 #[tokio::test]
 async fn client_that_reuses_its_connection_loses_no_request(#[case] http_2: bool) {
     let (server, requests) = refused().await;
-    let client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(1).timeout(Duration::from_secs(60));
+    let client = plain_http().pool_max_idle_per_host(1).timeout(Duration::from_secs(60));
     let client = if http_2 { client.http2_prior_knowledge() } else { client.http1_only() }.build().unwrap();
     for (line, key, status) in requests {
         for length in [BODY.len(), 200_000] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_e2e::{Database, Server};
+use kalends_e2e::{Database, Server, plain_http};
 
 use crate::{description, raw};
 
@@ -85,7 +85,7 @@ async fn heads_within_the_parser_s_bounds_are_refused_with_the_error_envelope() 
 #[tokio::test]
 async fn heads_of_http_2_have_the_same_bounds() {
     let server = Server::start(Database::Sqlite).await;
-    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let client = plain_http().http2_prior_knowledge().build().unwrap();
     let get = |path: &str| client.get(format!("{}{path}", server.base_url()));
     let fine = get("/health").send().await.unwrap();
     assert_eq!((fine.status().as_u16(), fine.version()), (200, reqwest::Version::HTTP_2));

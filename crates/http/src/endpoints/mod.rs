@@ -88,9 +88,14 @@ use crate::Routes;
 )]
 struct Head;
 
-/// Every route of the API with its description.
+/// The description of every route of the API, without what all operations have in common.
+pub(crate) fn described() -> utoipa::openapi::OpenApi {
+    all().describe(Head::openapi())
+}
+
+/// Every route of the API.
 pub(crate) fn all() -> Routes {
-    Routes::with_openapi(Head::openapi())
+    Routes::new()
         .merge(agents::routes())
         .merge(calendars::routes())
         .merge(events::routes())

@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 #[tokio::test]
 async fn only_the_owner_may_read_the_file() {
     use std::os::unix::fs::PermissionsExt as _;
-    let scratch = Scratch::new().await;
+    let scratch = Scratch::created().await;
     let mut files = 0;
     for entry in std::fs::read_dir(scratch.directory.path()).unwrap() {
         let entry = entry.unwrap();

@@ -1,6 +1,10 @@
 //! A database in a directory of its own.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::{Calendar, Event};
@@ -12,6 +16,9 @@ use kalends_testkit::{
 use kalends_time::{SignedDuration, Span};
 use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
+
+/// The name of the database's file.
+const FILE: &str = "kalends.db";
 
 pub(crate) struct Scratch {
     pub(crate) directory: TempDir,
@@ -26,16 +33,26 @@ impl Scratch {
         Self::with(OpenOptions::default()).await
     }
 
-    /// A migrated database that was opened with these options.
+    /// A migrated database that was opened with these options. It is a copy of one that the first test made.
     pub(crate) async fn with(options: OpenOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let database = Database::open(&directory.path().join("kalends.db"), options).await.unwrap();
+        fs::copy(template().await, directory.path().join(FILE)).unwrap();
+        Self::within(directory, options).await
+    }
+
+    /// A database that this test creates and migrates.
+    pub(crate) async fn created() -> Self {
+        Self::within(tempfile::tempdir().unwrap(), OpenOptions::default()).await
+    }
+
+    async fn within(directory: TempDir, options: OpenOptions) -> Self {
+        let database = Database::open(&directory.path().join(FILE), options).await.unwrap();
         database.migrate().await.unwrap();
         Self { directory, database, cipher: TestCipher::default(), make: Fixtures::new() }
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.directory.path().join("kalends.db")
+        self.directory.path().join(FILE)
     }
 
     pub(crate) fn store(&self) -> SqliteStore {
@@ -78,4 +95,26 @@ impl Scratch {
             .audit(self.make.audit_entry(event.org))
             .answer(self.make.answer())
     }
+}
+
+/// A migrated database, which is not open. The first test of this program makes it, and keeps it next to the program
+/// for the others, which have processes of their own.
+async fn template() -> PathBuf {
+    let program = std::env::current_exe().unwrap();
+    let kept = program.with_extension("migrated.db");
+    let changed = |path: &Path| fs::metadata(path).and_then(|found| found.modified()).ok();
+    let is_of_this_program = match (changed(&program), changed(&kept)) {
+        (Some(program), Some(kept)) => program < kept,
+        _ => false,
+    };
+    if !is_of_this_program {
+        let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+        let made = folder.path().join(FILE);
+        let database = Database::open(&made, OpenOptions::default()).await.unwrap();
+        database.migrate().await.unwrap();
+        database.close().await;
+        // Several tests may make it at once. Each of them puts a complete one in its place.
+        fs::rename(&made, &kept).unwrap();
+    }
+    kept
 }

@@ -7,9 +7,7 @@ mod sign_up;
 mod terms;
 mod verify;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -2,9 +2,7 @@
 
 mod list;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(list::list))

@@ -5,9 +5,7 @@ mod explain;
 mod of_agent;
 mod of_calendar;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -4,9 +4,7 @@ mod delete;
 mod put;
 mod read;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(read::read, put::put, delete::delete))

@@ -8,9 +8,7 @@ mod list;
 mod read;
 mod update;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

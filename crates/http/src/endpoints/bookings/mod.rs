@@ -13,9 +13,7 @@ mod show_move;
 mod slots;
 mod view;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -11,9 +11,7 @@ mod read;
 mod rotate_feed_token;
 mod update;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -5,9 +5,7 @@ mod list;
 mod revoke;
 mod verify;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -6,9 +6,7 @@ mod decline;
 mod open;
 mod read;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -12,9 +12,7 @@ mod resume;
 mod start;
 mod update;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

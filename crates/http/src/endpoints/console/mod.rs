@@ -23,9 +23,7 @@ mod update_me;
 mod update_org;
 mod verify_email;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -15,9 +15,7 @@ mod search;
 mod update;
 mod update_by_id;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -5,9 +5,7 @@ pub(crate) mod export;
 mod import;
 mod read;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(read::read)).routes(routes!(export::export)).routes(routes!(import::import))

@@ -3,9 +3,7 @@
 mod reply;
 mod show;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(show::show, reply::reply))

@@ -4,9 +4,7 @@ mod create;
 mod delete;
 mod list;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(create::create, list::list)).routes(routes!(delete::delete))

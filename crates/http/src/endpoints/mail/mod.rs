@@ -4,9 +4,7 @@ mod list;
 mod replies;
 mod reply_to;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -6,9 +6,7 @@ mod invite;
 mod list;
 mod update;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

@@ -4,9 +4,7 @@ mod callback;
 mod returning;
 mod start;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(start::start)).routes(routes!(callback::callback))

@@ -7,9 +7,7 @@ mod read;
 mod resolve;
 mod respond;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()

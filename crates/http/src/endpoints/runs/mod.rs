@@ -3,9 +3,7 @@
 mod read;
 mod undo;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new().routes(routes!(read::read)).routes(routes!(undo::undo))

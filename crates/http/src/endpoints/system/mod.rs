@@ -5,9 +5,7 @@ mod openapi;
 mod plans;
 mod ready;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     probes().routes(routes!(openapi::openapi)).routes(routes!(plans::plans))

@@ -10,9 +10,7 @@ mod rotate_secret;
 mod test;
 mod update;
 
-use utoipa_axum::routes;
-
-use crate::Routes;
+use crate::{Routes, routes};
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
