@@ -103,6 +103,10 @@ pub trait People: Send + Sync {
     /// The user's memberships of existing organizations, longest first, then by organization.
     async fn memberships_of(&self, user: UserId) -> Result<Vec<Membership>, StoreError>;
 
+    /// The memberships that [`memberships_of`](Self::memberships_of) returns, each with its organization, in one
+    /// statement.
+    async fn organizations_of(&self, user: UserId) -> Result<Vec<(Membership, Organization)>, StoreError>;
+
     /// The members of the organization with their accounts, longest first, then by user. Their number is limited
     /// ([`crate::MEMBERS_MAX`]), so the list has no pages.
     async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError>;
@@ -187,7 +191,7 @@ pub trait Allowances: Send + Sync {
     async fn forget_allowances(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads the data of an account's export that no other port reads.
+/// Reads the data of an account's export and of its usage that no other port reads.
 #[async_trait]
 pub trait AccountData: Send + Sync {
     /// The keys in force, oldest first: those that are neither revoked nor of a decommissioned agent.
@@ -195,6 +199,15 @@ pub trait AccountData: Send + Sync {
 
     /// The monthly charges, by month and metric.
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError>;
+
+    /// The monthly charges from the month `since` to that of `now`, and what exists at `now`, in one snapshot. What exists
+    /// has no month. Each metric appears at most once in a month; what is missing is unused.
+    async fn use_since(
+        &self,
+        org: OrgId,
+        since: Period,
+        now: Timestamp,
+    ) -> Result<Vec<(Option<Period>, Metric, u64)>, StoreError>;
 
     /// Every acceptance of terms, oldest first.
     async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError>;

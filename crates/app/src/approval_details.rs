@@ -1,8 +1,8 @@
 //! Approvals with what the pages show on which people decide.
 
 use kalends_accounts::KeyLabel;
-use kalends_approvals::{Status, WaitingRequest};
-use kalends_kernel::{CalendarId, Listed, Page};
+use kalends_approvals::WaitingRequest;
+use kalends_kernel::CalendarId;
 use kalends_time::Span;
 use kalends_wire as wire;
 
@@ -38,22 +38,13 @@ impl App {
         })
     }
 
-    /// The pending approvals that expire first, at most `most`, and the number of all.
+    /// The pending approvals that expire first, at most `most`.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::Store`].
-    pub async fn approvals_to_decide(&self, actor: &Actor, most: u32) -> Result<Listed<wire::Approval>, Refusal> {
+    pub async fn approvals_to_decide(&self, actor: &Actor, most: u32) -> Result<Vec<wire::Approval>, Refusal> {
         actor.for_organization()?;
         let first = self.parts.store.pending_approvals(actor.org(), self.now(), most).await?;
-        let total = if first.is_empty() { 0 } else { self.count_approvals_to_decide(actor).await? };
-        Ok(Listed { data: first.into_iter().map(|approval| self.shown_approval(approval)).collect(), total })
-    }
-
-    /// How many approvals are pending.
-    ///
-    /// # Errors
-    /// [`Refusal::Store`].
-    pub async fn count_approvals_to_decide(&self, actor: &Actor) -> Result<u64, Refusal> {
-        Ok(self.list_approvals(actor, Some(Status::Pending), None, Page { limit: 1, offset: 0 }).await?.total)
+        Ok(first.into_iter().map(|approval| self.shown_approval(approval)).collect())
     }
 }

@@ -1,18 +1,17 @@
 //! Names for what the audit log identifies.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Display,
-    str::FromStr,
-};
+use std::{collections::BTreeMap, fmt::Display, str::FromStr};
 
-use kalends_accounts::{Allowance, KeyView, Principal};
-use kalends_calendars::{Occurrence, ports::AgentFilter};
-use kalends_kernel::{AgentId, KeyId, LIMIT_MAX, Page, UserId};
+use kalends_accounts::{Allowance, Principal};
+use kalends_calendars::Occurrence;
+use kalends_kernel::{AgentId, KeyId, UserId};
 use kalends_plans::Feature;
 use kalends_wire::AuditEntry;
 
-use crate::{Actor, App, Refusal, operations};
+use crate::{
+    Actor, App, Refusal, operations,
+    ports::{AuditKey, AuditSubjects},
+};
 
 /// The names of an organization's agents, keys and members, and of what entries of the audit log are about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,7 +19,9 @@ pub struct AuditNames {
     /// Agents with their names: the 200 oldest, and those that were asked for.
     pub agents: Vec<(AgentId, String)>,
     /// The keys in force, the oldest first.
-    pub keys: Vec<KeyView>,
+    pub keys: Vec<AuditKey>,
+    /// The names of these agents, and of those of the keys.
+    agent_names: BTreeMap<AgentId, String>,
     members: Vec<(UserId, String)>,
     /// The addresses of the members by the first characters of their identifiers.
     emails: BTreeMap<String, String>,
@@ -30,9 +31,11 @@ pub struct AuditNames {
 
 impl AuditNames {
     /// The names of these agents, keys and members. Members have their addresses.
-    pub fn new(agents: Vec<(AgentId, String)>, keys: Vec<KeyView>, members: Vec<(UserId, String)>) -> Self {
+    pub fn new(agents: Vec<(AgentId, String)>, keys: Vec<AuditKey>, members: Vec<(UserId, String)>) -> Self {
         let emails = members.iter().map(|(user, email)| (Principal::user_prefix(*user), email.clone())).collect();
-        Self { agents, keys, members, emails, things: BTreeMap::new() }
+        let of_keys = keys.iter().filter_map(|key| Some((key.agent?, key.agent_name.clone()?)));
+        let agent_names = agents.iter().cloned().chain(of_keys).collect();
+        Self { agents, keys, agent_names, members, emails, things: BTreeMap::new() }
     }
 
     /// Adds the names of other things, each with its identifier.
@@ -53,11 +56,11 @@ impl AuditNames {
 
     /// The name of the agent.
     pub fn agent(&self, id: AgentId) -> Option<&str> {
-        self.agents.iter().find(|(agent, _)| *agent == id).map(|(_, name)| name.as_str())
+        self.agent_names.get(&id).map(String::as_str)
     }
 
     /// The key, if it is in force.
-    pub fn key(&self, id: KeyId) -> Option<&KeyView> {
+    pub fn key(&self, id: KeyId) -> Option<&AuditKey> {
         self.keys.iter().find(|key| key.id == id)
     }
 
@@ -67,7 +70,7 @@ impl AuditNames {
     }
 
     /// The key in force that an entry names by its first characters.
-    pub fn key_of(&self, prefix: &str) -> Option<&KeyView> {
+    pub fn key_of(&self, prefix: &str) -> Option<&AuditKey> {
         self.keys.iter().find(|key| key.prefix == prefix)
     }
 
@@ -78,8 +81,8 @@ impl AuditNames {
 }
 
 impl App {
-    /// The names for these entries of the organization's audit log, and of the agent that is `chosen`. The names of
-    /// each kind of thing take one statement.
+    /// The names for these entries of the organization's audit log, and of the agent that is `chosen`. Things that the
+    /// caller may not read have none. It takes one statement.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
@@ -89,45 +92,16 @@ impl App {
         entries: &[AuditEntry],
         chosen: Option<AgentId>,
     ) -> Result<AuditNames, Refusal> {
-        let mut names = self.audit_members(actor).await?;
-        let (store, org) = (&self.parts.store, actor.org());
-        let oldest = store.list_agents(org, AgentFilter::default(), Page { limit: LIMIT_MAX, offset: 0 }).await?;
-        names.agents = oldest.data.into_iter().map(|agent| (agent.id, agent.name)).collect();
-        names.keys = store.keys_in_force(org).await?;
-        let of_key = |entry: &AuditEntry| names.key_of(entry.actor_key_prefix.as_deref()?)?.agent;
-        let concerned = entries.iter().flat_map(|entry| [entry.agent_id, of_key(entry)]).flatten();
-        let asked = concerned.chain(resources(entries)).chain(chosen);
-        let asked: BTreeSet<AgentId> = asked.filter(|agent| names.agent(*agent).is_none()).collect();
-        let found = store.names_of_agents(org, &asked).await?;
-        names.agents.extend(found.into_iter().map(|(id, agent)| (id, agent.name)));
-        self.name_things(actor, entries, &mut names).await?;
+        actor.for_organization()?;
+        let named = self.parts.store.names_for_audit(actor.org(), &subjects(actor, entries, chosen)).await?;
+        let mut names = AuditNames::new(named.agents, named.keys, named.members);
+        names.add(named.calendars);
+        names.add(named.events);
+        names.add(named.proposals);
+        names.add(named.booking_pages);
+        names.add(named.webhooks);
+        names.add(named.subscriptions);
         Ok(names)
-    }
-
-    /// Adds the names of what the entries are about, as far as the caller may read it.
-    async fn name_things(&self, actor: &Actor, entries: &[AuditEntry], names: &mut AuditNames) -> Result<(), Refusal> {
-        let (store, org) = (&self.parts.store, actor.org());
-        if actor.may(&operations::GET_CALENDAR) {
-            let calendars = store.names_of_calendars(org, &resources(entries).collect()).await?;
-            names.add(calendars.into_iter().map(|(id, calendar)| (id, calendar.name)));
-        }
-        if actor.may(&operations::GET_EVENT) {
-            let series = resources(entries).map(|occurrence: Occurrence| occurrence.series);
-            names.add(store.titles_of_events(org, &resources(entries).chain(series).collect()).await?);
-        }
-        if actor.may(&operations::GET_PROPOSAL) && actor.needs(Feature::Scheduling).is_ok() {
-            names.add(store.titles_of_proposals(org, &resources(entries).collect()).await?);
-        }
-        if actor.may(&operations::GET_BOOKING_PAGE) {
-            names.add(store.titles_of_booking_pages(org, &resources(entries).collect()).await?);
-        }
-        if actor.may(&operations::GET_WEBHOOK) {
-            names.add(store.hosts_of_webhooks(org, &resources(entries).collect()).await?);
-        }
-        if actor.may(&operations::GET_SUBSCRIPTION) {
-            names.add(store.names_of_subscriptions(org, &resources(entries).collect()).await?);
-        }
-        Ok(())
     }
 
     /// Takes one of the files of the audit log that the organization may have in an hour.
@@ -148,6 +122,33 @@ impl App {
         let members = members.into_iter().map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect();
         Ok(AuditNames::new(Vec::new(), Vec::new(), members))
     }
+}
+
+/// What the entries are about, as far as the caller may read its name.
+fn subjects(actor: &Actor, entries: &[AuditEntry], chosen: Option<AgentId>) -> AuditSubjects {
+    let concerned = entries.iter().filter_map(|entry| entry.agent_id);
+    let agents = concerned.chain(resources(entries)).chain(chosen).collect();
+    let mut asked = AuditSubjects { agents, ..AuditSubjects::default() };
+    if actor.may(&operations::GET_CALENDAR) {
+        asked.calendars = resources(entries).collect();
+    }
+    if actor.may(&operations::GET_EVENT) {
+        let series = resources(entries).map(|occurrence: Occurrence| occurrence.series);
+        asked.events = resources(entries).chain(series).collect();
+    }
+    if actor.may(&operations::GET_PROPOSAL) && actor.needs(Feature::Scheduling).is_ok() {
+        asked.proposals = resources(entries).collect();
+    }
+    if actor.may(&operations::GET_BOOKING_PAGE) {
+        asked.booking_pages = resources(entries).collect();
+    }
+    if actor.may(&operations::GET_WEBHOOK) {
+        asked.webhooks = resources(entries).collect();
+    }
+    if actor.may(&operations::GET_SUBSCRIPTION) {
+        asked.subscriptions = resources(entries).collect();
+    }
+    asked
 }
 
 /// The changed resources of one kind.

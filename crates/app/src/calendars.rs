@@ -3,7 +3,7 @@
 use kalends_accounts::Scope;
 use kalends_calendars::{
     Calendar, CalendarPatch, Change, Context, FeedToken, NewCalendar,
-    ports::{CalendarFilter, EventFilter, EventScope},
+    ports::{CalendarEntry, CalendarFilter, EventFilter, EventScope},
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, Page};
 use kalends_plans::Metric;
@@ -60,6 +60,15 @@ impl App {
     ) -> Result<Listed<Calendar>, Refusal> {
         let filter = actor.narrowed_to().map_or(filter, CalendarFilter::OfAgent);
         Ok(self.parts.store.list_calendars(actor.org(), filter, page).await?)
+    }
+
+    /// The entries of all calendars, the oldest first.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn calendar_entries(&self, actor: &Actor, page: Page) -> Result<Listed<CalendarEntry>, Refusal> {
+        actor.for_organization()?;
+        Ok(self.parts.store.calendar_entries(actor.org(), page).await?)
     }
 
     /// [`Self::list_calendars`] as the caller sees them: with the scope for it, an agent's key also sees the names of

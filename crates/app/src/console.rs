@@ -412,15 +412,12 @@ impl App {
         let (_, user) = human(actor)?;
         // Due claims take effect first, so that the list includes them.
         self.settle_claims_of(user).await?;
-        let mut orgs = Vec::new();
-        for Membership { org, role, since, .. } in self.parts.store.memberships_of(user).await? {
-            // It may have been deleted in the meantime.
-            if let Some(organization) = self.parts.store.find_organization(org).await? {
-                let (active, role) = (org == actor.org(), role.as_str());
-                orgs.push(wire::OwnOrg { org: (&organization).into(), role, member_since: since, active });
-            }
-        }
-        Ok(wire::OwnOrgs { orgs })
+        let own = self.parts.store.organizations_of(user).await?.into_iter();
+        let own = own.map(|(Membership { org, role, since, .. }, organization)| {
+            let (active, role) = (org == actor.org(), role.as_str());
+            wire::OwnOrg { org: (&organization).into(), role, member_since: since, active }
+        });
+        Ok(wire::OwnOrgs { orgs: own.collect() })
     }
 
     /// Renames the organization of the session. If two requests rename it at the same time, the later name stays. If it has

@@ -106,26 +106,28 @@ impl App {
         Ok(invitations)
     }
 
-    /// The number of the organization's open invitations. Unlike [`Self::list_members`], this does not check again that
-    /// the caller is still a member.
-    ///
-    /// # Errors
-    /// [`Refusal::NotSignedIn`] if the caller has a key.
-    pub async fn count_invitations(&self, actor: &Actor) -> Result<usize, Refusal> {
-        human(actor)?;
-        Ok(self.open_invitations(actor.org()).await?.len())
-    }
-
     /// The organization's members and open invitations.
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the caller has just left.
     pub async fn list_members(&self, actor: &Actor) -> Result<wire::Members, Refusal> {
-        let team = self.team(actor).await?;
-        Ok(wire::Members {
-            members: team.members.iter().map(|(member, user)| wire::Member::new(member, user)).collect(),
-            invitations: team.invitations.iter().map(wire::MemberInvitation::from).collect(),
-        })
+        let members = self.members(actor).await?;
+        let invitations = self.open_invitations(actor.org()).await?;
+        Ok(wire::Members { members, invitations: invitations.iter().map(wire::MemberInvitation::from).collect() })
+    }
+
+    /// The organization's members, longest first.
+    ///
+    /// # Errors
+    /// [`Refusal::NotSignedIn`] if the caller has just left.
+    pub async fn members(&self, actor: &Actor) -> Result<Vec<wire::Member>, Refusal> {
+        let (_, user) = human(actor)?;
+        let members = self.parts.store.members_of(actor.org()).await?;
+        // The caller may have left since the session was checked.
+        if members.iter().all(|(member, _)| member.user != user) {
+            return Err(Refusal::NotSignedIn);
+        }
+        Ok(members.iter().map(|(member, user)| wire::Member::new(member, user)).collect())
     }
 
     /// Invites a person by email to become a member. An earlier invitation of the same address is void.

@@ -66,8 +66,9 @@ pub(crate) struct Meter {
 #[derive(Default)]
 pub(crate) struct Slot {
     lease: Mutex<Lease>,
-    /// Held during an exchange with the store, so that one debit serves all requests that wait for it.
-    pub(crate) exchange: tokio::sync::Mutex<()>,
+    /// Held during an exchange with the store, so that one debit serves all requests that wait for it. Readers of the
+    /// counters share it, so that they wait for an exchange and not for each other.
+    pub(crate) exchange: tokio::sync::RwLock<()>,
     /// When a unit was last requested, in microseconds.
     pub(crate) asked_at: AtomicI64,
     /// Whether a task is debiting the next block in advance.
@@ -162,7 +163,7 @@ pub(crate) async fn exchange(
     if let Some(refund) = refund {
         give_back(&*store, of, refund).await;
     }
-    let _exchange = slot.exchange.lock().await;
+    let _exchange = slot.exchange.write().await;
     for _ in 0..ATTEMPTS {
         let taken = slot.lease().take(at, limit);
         let (debit, refund) = match taken {
@@ -189,7 +190,7 @@ pub(crate) async fn exchange(
 
 /// Debits the next block in advance. If this fails, the next request that needs a block debits it.
 pub(crate) async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u64>, at: Timestamp) {
-    let _exchange = slot.exchange.lock().await;
+    let _exchange = slot.exchange.write().await;
     let debit = slot.lease().ahead(at, limit);
     if let Some(debit) = debit {
         match store.debit(of.0, of.1, &debit).await {

@@ -105,7 +105,7 @@ impl App {
     pub async fn return_leases(&self) {
         // Wait for debits in progress, so that they are given back too.
         for slot in self.meter.slots() {
-            drop(slot.exchange.lock().await);
+            drop(slot.exchange.write().await);
         }
         self.give_all_back(self.meter.take_out(None)).await;
     }
@@ -150,18 +150,35 @@ impl App {
         let org = actor.org();
         let read = async |now| Ok((now, self.parts.store.use_by_month(org).await?));
         let ((now, used), unspent) = self.read_with_leases(org, read).await?;
-        let periods = last_months(now);
-        let of = |metric: Metric, period: Period| {
-            let counted = used.iter().find(|(month, of, _)| (*month, *of) == (period, metric));
-            unspent.off(metric, period, counted.map_or(0, |(.., used)| *used))
+        Ok(by_month(&used, &unspent, now))
+    }
+
+    /// [`Self::usage`] together with [`Self::monthly_use`], in one statement.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn usage_with_months(&self, actor: &Actor) -> Result<(UsageReport, Vec<MonthlyUse>), Refusal> {
+        let org = actor.org();
+        let read = async |now| {
+            let since = last_months(now).first().copied().unwrap_or_else(|| Period::of(now));
+            Ok((now, self.parts.store.use_since(org, since, now).await?))
         };
-        let counted_by_month = Metric::ALL.into_iter().filter(|metric| metric.counted() == CountedBy::Monthly);
-        Ok(counted_by_month
-            .map(|metric| MonthlyUse {
-                metric,
-                months: periods.iter().map(|period| (*period, of(metric, *period))).collect(),
-            })
-            .collect())
+        let ((now, used), unspent) = self.read_with_leases(org, read).await?;
+        let mut report = UsageReport::new(actor.principal.plan, actor.principal.limits, now);
+        let mut counters = Vec::with_capacity(used.len());
+        for (period, metric, used) in used {
+            match period {
+                Some(period) => counters.push((period, metric, used)),
+                None => report.note(metric, used),
+            }
+        }
+        let current = report.period;
+        for (period, metric, used) in &counters {
+            if *period == current {
+                report.note(*metric, unspent.off(*metric, *period, *used));
+            }
+        }
+        Ok((report, by_month(&counters, &unspent, now)))
     }
 
     /// Runs `read` on the organization's counters, and returns its result with the units that this process holds at
@@ -175,13 +192,25 @@ impl App {
         // No debit of this process may come between reading the counters and the leases.
         let mut exchanges = Vec::with_capacity(slots.len());
         for slot in &slots {
-            exchanges.push(slot.exchange.lock().await);
+            exchanges.push(slot.exchange.read().await);
         }
         let now = self.now();
         let read = read(now).await?;
         let units = slots.each_ref().map(|slot| slot.lease().unspent(now));
         Ok((read, Unspent { period: Period::of(now), units }))
     }
+}
+
+/// The use of each metric that is counted by month, in the last months.
+fn by_month(used: &[(Period, Metric, u64)], unspent: &Unspent, now: Timestamp) -> Vec<MonthlyUse> {
+    let periods = last_months(now);
+    let of = |metric: Metric, period: Period| {
+        let counted = used.iter().find(|(month, of, _)| (*month, *of) == (period, metric));
+        unspent.off(metric, period, counted.map_or(0, |(.., used)| *used))
+    };
+    let counted_by_month = Metric::ALL.into_iter().filter(|metric| metric.counted() == CountedBy::Monthly);
+    let months = |metric| periods.iter().map(|period| (*period, of(metric, *period))).collect();
+    counted_by_month.map(|metric| MonthlyUse { metric, months: months(metric) }).collect()
 }
 
 /// The UTC month of `now` and those before it, the oldest first.

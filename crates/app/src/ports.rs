@@ -31,8 +31,10 @@ use uuid::Uuid;
 
 pub use kalends_feeds::write::Method as CalendarMethod;
 
-pub use self::glance::{GLANCE_AHEAD, Glance, Glances};
-pub use self::names::{AgentName, CalendarName, NAMES_MAX, Names, subscription_name};
+pub use self::glance::{GLANCE_AHEAD, Glance, Glances, Waits};
+pub use self::names::{
+    AgentName, AuditKey, AuditSubjects, CalendarName, NAMES_MAX, NamedForAudit, Names, subscription_name,
+};
 
 use crate::{ChangeSet, StoredAnswer};
 

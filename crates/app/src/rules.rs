@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kalends_calendars::{AvailabilityRules, Calendar, Change, NewRules};
-use kalends_kernel::{CalendarId, RulesId};
+use kalends_calendars::{AvailabilityRules, Change, NewRules};
+use kalends_kernel::{AgentId, CalendarId, RulesId};
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale};
 
@@ -18,20 +18,20 @@ impl App {
         found.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))
     }
 
-    /// The availability rules of calendars that the caller has listed, by calendar. A calendar without rules is left out,
-    /// and so is one that was deleted after it was listed.
+    /// The availability rules of calendars that the caller has listed, each with its agent, by calendar. A calendar
+    /// without rules is left out, and so is one that was deleted after it was listed.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key, unless its agent owns all of the calendars.
     pub async fn rules_of_calendars(
         &self,
         actor: &Actor,
-        calendars: &[Calendar],
+        calendars: &[(CalendarId, Option<AgentId>)],
     ) -> Result<BTreeMap<CalendarId, AvailabilityRules>, Refusal> {
-        for calendar in calendars {
-            actor.for_agent(calendar.agent)?;
+        for (_, agent) in calendars {
+            actor.for_agent(*agent)?;
         }
-        let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
+        let ids: Vec<CalendarId> = calendars.iter().map(|(calendar, _)| *calendar).collect();
         let found = self.parts.store.rules_of_calendars(actor.org(), &ids).await?;
         Ok(found.into_iter().map(|rules| (rules.calendar, rules)).collect())
     }

@@ -15,7 +15,7 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, Candidates, ChangedSince, ChangesRead, ChangesSince,
-    ContextEvents, EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating,
+    Conflicts, ContextEvents, EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating,
     Reservation, SearchPosition,
 };
 
@@ -51,6 +51,21 @@ pub enum CalendarFilter {
     All,
 }
 
+/// What a page shows of a calendar in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalendarEntry {
+    /// The identifier.
+    pub id: CalendarId,
+    /// The name.
+    pub name: String,
+    /// The owning agent and its name; `None` for a calendar that the organization shares.
+    pub agent: Option<(AgentId, String)>,
+    /// The zone.
+    pub zone: Zone,
+    /// Whether its events may overlap.
+    pub conflicts: Conflicts,
+}
+
 /// Reads visible calendars.
 #[async_trait]
 pub trait Calendars: Send + Sync {
@@ -64,6 +79,9 @@ pub trait Calendars: Send + Sync {
         filter: CalendarFilter,
         page: Page,
     ) -> Result<Listed<Calendar>, StoreError>;
+
+    /// The entries of the calendars that [`CalendarFilter::All`] selects, by creation, oldest first, in one statement.
+    async fn calendar_entries(&self, org: OrgId, page: Page) -> Result<Listed<CalendarEntry>, StoreError>;
 
     /// The next `limit` calendars by creation and then id. They follow the calendar with the creation time and the id
     /// of `after`, or start with the first if that is `None`. A caller that reads page after page misses no calendar,

@@ -2,9 +2,7 @@
 
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, approval_row,
-    booking_page_row, booking_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row,
-    grant_row, limits, live_hold, open_attempt_secret, pack, places, proposal_row, read_rules, readable_names,
-    reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, webhook_row,
+    booking_page_row, booking_row, calendar_entry_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row, grant_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, places, proposal_row, read_rules, readable_names, reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
 };
 use uuid::Uuid;
 
@@ -14,6 +12,7 @@ pub(crate) type AgentNameRow = kalends_rows::AgentNameRow<Key>;
 pub(crate) type AgentRow = kalends_rows::AgentRow<Key>;
 pub(crate) type ApprovalRow = kalends_rows::ApprovalRow<Key>;
 pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
+pub(crate) type AuditNameRow = kalends_rows::AuditNameRow<Key>;
 pub(crate) type AuditRow = kalends_rows::AuditRow<Key>;
 pub(crate) type AuthorizationCodeRow = kalends_rows::AuthorizationCodeRow<Key>;
 pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;

@@ -8,6 +8,7 @@ use crate::{Key, Located, row_id};
 
 columns! {
     /// The columns of an entry, except the organization.
+    #[derive(serde::Deserialize)]
     pub struct AuditRow<K> {
         id: K,
         action: String,

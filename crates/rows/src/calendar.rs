@@ -2,7 +2,8 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
-    AgentActivity, Calendar, Conflicts, FeedToken, Provider, RecurrenceDefault, Reminders, ports::BusySource,
+    AgentActivity, Calendar, Conflicts, FeedToken, Provider, RecurrenceDefault, Reminders,
+    ports::{BusySource, CalendarEntry},
 };
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
 use kalends_time::Timestamp;
@@ -66,6 +67,36 @@ impl<K: Key> CalendarRow<K> {
             created_at: Timestamp::from_micros(self.created_at),
             updated_at: Timestamp::from_micros(self.updated_at),
             deleted_at: None,
+        })
+    }
+}
+
+columns! {
+    $ macro calendar_entry_row;
+    /// The columns of a calendar that an entry of a list shows, with the name of its agent.
+    pub struct CalendarEntryRow<K> {
+        id: K,
+        agent_id: Option<K>,
+        agent_name: Option<String>,
+        name: String,
+        timezone: String,
+        conflicts: String,
+    }
+}
+
+impl<K: Key> CalendarEntryRow<K> {
+    /// The entry, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<CalendarEntry, StoreError> {
+        let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Located { table: "calendars", id: &id };
+        let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?.map(AgentId::from_uuid);
+        Ok(CalendarEntry {
+            id,
+            name: self.name,
+            // The agent of a visible calendar exists.
+            agent: agent.map(|agent| (agent, self.agent_name.unwrap_or_default())),
+            zone: row.read("timezone", self.timezone.parse())?,
+            conflicts: row.named("conflicts", &self.conflicts, Conflicts::from_name)?,
         })
     }
 }

@@ -34,6 +34,7 @@ mod fan_out;
 mod grant;
 mod key;
 mod letter;
+mod listed;
 mod located;
 mod name;
 mod organization;
@@ -58,7 +59,7 @@ pub use audit::AuditRow;
 pub use booking::{
     BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
 };
-pub use calendar::{BusySourceRow, CalendarRow, open_feed_token, reminders_json};
+pub use calendar::{BusySourceRow, CalendarEntryRow, CalendarRow, open_feed_token, reminders_json};
 pub use change_feed::{EntriesToPlace, FeedRow};
 pub use change_set::{AgentWrite, CalendarWrite, EntryWrite, EventWrite, LetterWrite, SealedBridge, SealedChangeSet};
 pub use claim::ClaimRow;
@@ -73,8 +74,9 @@ pub use fan_out::{FanOut, ListenerRow, WaitingRow, fan_out};
 pub use grant::GrantRow;
 pub use key::Key;
 pub use letter::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
+pub use listed::total_of;
 pub use located::{Located, open_attempt_secret, row_id};
-pub use name::{AgentNameRow, CalendarNameRow, ContentRow, readable_names};
+pub use name::{AgentNameRow, AuditNameRow, CalendarNameRow, ContentRow, named_for_audit, readable_names};
 pub use organization::{OrganizationRow, limits, reply_to_json};
 pub use principal::PrincipalRow;
 pub use proposal::{ParticipantRow, ProposalRow};

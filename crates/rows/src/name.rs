@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, fmt::Display};
 
-use kalends_app::ports::{AgentName, CalendarName, FieldCipher, Place, subscription_name};
+use kalends_accounts::KeyLabel;
+use kalends_app::ports::{AgentName, AuditKey, CalendarName, FieldCipher, NamedForAudit, Place, subscription_name};
 use kalends_calendars::AgentStatus;
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, ProposalId, StoreError, SubscriptionId, WebhookId};
+use kalends_kernel::{
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, ProposalId, StoreError, SubscriptionId, UserId, WebhookId,
+};
 
 use crate::{EventContent, Key, Located, places, row_id};
 
@@ -18,15 +21,21 @@ pub fn readable_names<I: Ord, N>(
 ) -> Result<BTreeMap<I, N>, StoreError> {
     let mut names = BTreeMap::new();
     for row in rows {
-        match row {
-            Ok((id, name)) => _ = names.insert(id, name),
-            Err(error @ StoreError::Corrupt(_)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "a name cannot be read");
-            }
-            Err(error) => return Err(error),
-        }
+        add_readable(&mut names, row)?;
     }
     Ok(names)
+}
+
+/// Adds the name of a row, as [`readable_names`] does.
+fn add_readable<I: Ord, N>(names: &mut BTreeMap<I, N>, row: Result<(I, N), StoreError>) -> Result<(), StoreError> {
+    match row {
+        Ok((id, name)) => _ = names.insert(id, name),
+        Err(error @ StoreError::Corrupt(_)) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "a name cannot be read");
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 columns! {
@@ -116,6 +125,13 @@ impl<K: Key> ContentRow<K> {
         Ok((id, subscription_name(content.label.as_deref(), &content.url)))
     }
 
+    /// The external calendar with its name, or an error that names the corrupt column.
+    pub fn external_calendar(self, cipher: &dyn FieldCipher) -> Result<(ExternalCalendarId, String), StoreError> {
+        let id = ExternalCalendarId::from_uuid(row_id("external_calendars", "id", &self.id)?);
+        let (row, plain) = self.open("external_calendars", id, places::external_content(id), cipher)?;
+        Ok((id, row.read("content", kalends_bridge::Confidential::read(&plain))?.name))
+    }
+
     /// The location of the row, for errors, and the plain form of its content.
     fn open<I: Display>(
         &self,
@@ -127,5 +143,74 @@ impl<K: Key> ContentRow<K> {
         let row = Located { table, id };
         let plain = row.open(place, &self.content, cipher)?;
         Ok((row, plain))
+    }
+}
+
+columns! {
+    /// A name for the audit log. Its kind says what it names, and which columns it has.
+    #[derive(serde::Deserialize)]
+    pub struct AuditNameRow<K> {
+        /// `agent`, `key`, `member`, `calendar`, `event`, `proposal`, `booking_page`, `webhook` or `subscription`.
+        kind: String,
+        id: K,
+        /// The time by which agents, keys and members are sorted.
+        since: i64,
+        /// The name, the first characters of a key, the address of a member, or the sealed content that has the name.
+        /// Null for what is not visible.
+        text: Option<String>,
+        label: Option<String>,
+        agent_id: Option<K>,
+        agent_name: Option<String>,
+    }
+}
+
+/// What these rows name. A sealed name that cannot be read is logged and left out.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] for any other corrupt column, and any other error of a row.
+pub fn named_for_audit<K: Key>(
+    rows: impl IntoIterator<Item = AuditNameRow<K>>,
+    cipher: &dyn FieldCipher,
+) -> Result<NamedForAudit, StoreError> {
+    let mut named = NamedForAudit::default();
+    let (mut agents, mut keys, mut members) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for AuditNameRow { kind, id, since, text, label, agent_id, agent_name } in rows {
+        let Some(text) = text else { continue };
+        match kind.as_str() {
+            "agent" => _ = agents.insert((since, AgentId::from_uuid(row_id("agents", "id", &id)?)), text),
+            "key" => {
+                let id = KeyId::from_uuid(row_id("api_keys", "id", &id)?);
+                let row = Located { table: "api_keys", id: &id };
+                let agent = row.uuid_if_any("agent_id", agent_id.as_ref())?.map(AgentId::from_uuid);
+                let label = label.map(KeyLabel::from_stored);
+                keys.insert((since, id), AuditKey { id, prefix: text, agent, agent_name, label });
+            }
+            "member" => _ = members.insert((since, UserId::from_uuid(row_id("users", "id", &id)?)), text),
+            "calendar" => {
+                named.calendars.insert(CalendarId::from_uuid(row_id("calendars", "id", &id)?), text);
+            }
+            kind => add_content(&mut named, kind, ContentRow { id, content: text }, cipher)?,
+        }
+    }
+    named.agents = agents.into_iter().map(|((_, id), name)| (id, name)).collect();
+    named.keys = keys.into_values().collect();
+    named.members = members.into_iter().map(|((_, id), email)| (id, email)).collect();
+    Ok(named)
+}
+
+/// Adds the name of a thing of that kind, whose content is sealed.
+fn add_content<K: Key>(
+    named: &mut NamedForAudit,
+    kind: &str,
+    row: ContentRow<K>,
+    cipher: &dyn FieldCipher,
+) -> Result<(), StoreError> {
+    match kind {
+        "event" => add_readable(&mut named.events, row.event(cipher)),
+        "proposal" => add_readable(&mut named.proposals, row.proposal(cipher)),
+        "booking_page" => add_readable(&mut named.booking_pages, row.booking_page(cipher)),
+        "webhook" => add_readable(&mut named.webhooks, row.webhook(cipher)),
+        "subscription" => add_readable(&mut named.subscriptions, row.subscription(cipher)),
+        kind => Err(StoreError::corrupt("names", "kind", kind, "unknown name")),
     }
 }

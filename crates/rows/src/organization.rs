@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{Key, Located, row_id};
 
 columns! {
+    $ macro organization_row;
     /// The columns of an organization.
     pub struct OrganizationRow<K> {
         id: K,

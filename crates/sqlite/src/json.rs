@@ -4,7 +4,7 @@
 //! The driver hands each statement to a thread and back, so a statement for many rows costs little more than one for
 //! a single row. Its text is the same for any number of rows.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 /// An identifier as 32 hexadecimal digits, since JSON cannot hold bytes; `unhex` restores it.
@@ -32,4 +32,10 @@ impl Serialize for HexDigest<'_> {
 /// The rows as the text of a JSON array.
 pub(crate) fn rows<T: Serialize>(rows: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(rows).map_err(|error| sqlx::Error::Encode(Box::new(error)))
+}
+
+/// The rows of a pack: a JSON array of arrays with the columns, which a statement returns as one row. Reading a row alone
+/// wakes two threads, which costs more than reading its content.
+pub(crate) fn packed<'a, T: Deserialize<'a>>(pack: &'a str) -> Result<Vec<T>, sqlx::Error> {
+    serde_json::from_str(pack).map_err(|error| sqlx::Error::Decode(Box::new(error)))
 }

@@ -1,10 +1,7 @@
 //! The shared rows with the keys of this database: blobs of 16 bytes.
 
 pub(crate) use kalends_rows::{
-    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, booking_page_row, booking_row,
-    busy_source_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, live_hold,
-    open_attempt_secret, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json,
-    row_id, sealed_envelope, state_name, team_json, team_sources,
+    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row, booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
 };
 
 type Key = Vec<u8>;
@@ -13,7 +10,9 @@ pub(crate) type AgentNameRow = kalends_rows::AgentNameRow<Key>;
 pub(crate) type AgentRow = kalends_rows::AgentRow<Key>;
 pub(crate) type ApprovalRow = kalends_rows::ApprovalRow<Key>;
 pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
-pub(crate) type AuditRow = kalends_rows::AuditRow<Key>;
+// Read in packs, in which keys are hexadecimal digits.
+pub(crate) type AuditNameRow = kalends_rows::AuditNameRow<String>;
+pub(crate) type AuditRow = kalends_rows::AuditRow<String>;
 pub(crate) type AuthorizationCodeRow = kalends_rows::AuthorizationCodeRow<Key>;
 pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
 pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;

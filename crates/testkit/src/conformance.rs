@@ -134,6 +134,7 @@ macro_rules! conformance_cases {
                 allowances_are_given_back,
                 expired_allowances_are_purged,
                 an_account_is_exported,
+                the_use_since_a_month_is_read_with_what_exists,
                 a_deleted_account_leaves_nothing,
                 an_account_is_deleted_once,
                 nothing_is_added_to_a_deleted_account,
@@ -196,6 +197,7 @@ macro_rules! conformance_cases {
                 an_update_leaves_the_revision_alone,
                 calendars_are_listed_by_owner,
                 calendars_are_listed_by_creation_in_pages,
+                calendars_have_entries_with_the_names_of_their_agents,
                 calendars_are_walked_while_some_are_deleted,
                 calendars_of_other_organizations_are_absent,
                 calendars_need_an_agent_that_is_not_decommissioned,
@@ -329,10 +331,13 @@ macro_rules! conformance_cases {
             names {
                 names_are_read_by_identifier,
                 what_is_gone_has_no_name,
+                a_page_of_the_audit_log_is_named,
+                a_young_agent_is_named_in_the_audit_log,
                 as_many_names_as_a_page_has_are_read,
             }
             glances {
                 what_there_is_is_counted,
+                what_waits_is_known_until_it_expires,
                 the_use_of_a_revoked_key_is_known,
             }
             commit {
@@ -553,6 +558,7 @@ macro_rules! conformance_cases {
                 a_refresh_writes_its_results,
                 workers_share_connections,
                 grants_round_trip,
+                connected_calendars_are_named_to_their_user,
                 grants_are_made_of_known_calendars,
                 grants_count_for_the_agents_they_name,
                 human_calendars_return_busy_times,

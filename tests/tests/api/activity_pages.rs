@@ -211,7 +211,7 @@ async fn the_log_has_pages_and_a_file(#[case] database: Database) {
         seen.push(entries(&page));
         at = older(&page);
     }
-    assert_eq!(seen, [50, 50, 20]);
+    assert_eq!(seen, [25, 25, 25, 25, 20]);
     let rows = file(&pages, &server, filter).await;
     assert_eq!(rows.len(), 120);
     let newest = server.client(&ada.token).get("/v1/audit-log?action=agent.create&limit=1").await.expect(200);

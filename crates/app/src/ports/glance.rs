@@ -26,10 +26,25 @@ pub struct Glance {
     pub failed_webhooks: u64,
     /// The proposals that can still be answered.
     pub pending_proposals: u64,
+    /// The writes that wait for approval.
+    pub pending_approvals: u64,
     /// The holds on visible calendars that have not expired.
     pub holds: u64,
     /// The bookings that are not cancelled, of events that begin within [`GLANCE_AHEAD`].
     pub bookings: u64,
+}
+
+/// What waits for somebody in an organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waits {
+    /// The number of writes that wait for approval.
+    pub approvals: u64,
+    /// Whether there are holds on visible calendars that have not expired.
+    pub has_holds: bool,
+    /// Whether there are proposals that can still be answered.
+    pub has_proposals: bool,
+    /// The number of open invitations to become a member.
+    pub invitations: u64,
 }
 
 /// Counts what there is.
@@ -38,4 +53,7 @@ pub trait Glances: Send + Sync {
     /// How much there is in the organization at `now`, in one statement. No count reads more than the organization's
     /// own rows of one kind, and that of bookings only the next days.
     async fn glance(&self, org: OrgId, now: Timestamp) -> Result<Glance, StoreError>;
+
+    /// What waits in the organization at `now`, in one statement.
+    async fn waits(&self, org: OrgId, now: Timestamp) -> Result<Waits, StoreError>;
 }

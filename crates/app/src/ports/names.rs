@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use kalends_accounts::KeyLabel;
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, LIMIT_MAX, OrgId, ProposalId, StoreError, SubscriptionId,
+    UserId, WebhookId,
 };
 use kalends_remote::RemoteUrl;
 use kalends_time::Zone;
 
 /// The most identifiers that one call of [`Names`] looks up: those of the longest page of a list.
-pub const NAMES_MAX: usize = 200;
+pub const NAMES_MAX: usize = LIMIT_MAX as usize;
 
 /// The name of an agent, and whether the agent is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,63 @@ pub struct CalendarName {
     pub agent: Option<AgentId>,
     /// The zone.
     pub zone: Zone,
+}
+
+/// What a page of the audit log identifies, by kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AuditSubjects {
+    /// The agents.
+    pub agents: BTreeSet<AgentId>,
+    /// The calendars.
+    pub calendars: BTreeSet<CalendarId>,
+    /// The events.
+    pub events: BTreeSet<EventId>,
+    /// The proposals.
+    pub proposals: BTreeSet<ProposalId>,
+    /// The booking pages.
+    pub booking_pages: BTreeSet<BookingPageId>,
+    /// The webhook endpoints.
+    pub webhooks: BTreeSet<WebhookId>,
+    /// The subscriptions.
+    pub subscriptions: BTreeSet<SubscriptionId>,
+}
+
+/// A key in force, as the audit log shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditKey {
+    /// The identifier.
+    pub id: KeyId,
+    /// The first characters of the text.
+    pub prefix: String,
+    /// The agent that it speaks for, if any.
+    pub agent: Option<AgentId>,
+    /// The name of that agent.
+    pub agent_name: Option<String>,
+    /// The label, if it has one.
+    pub label: Option<KeyLabel>,
+}
+
+/// What [`Names::names_for_audit`] returns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedForAudit {
+    /// The [`NAMES_MAX`] oldest agents, and those that were asked for, the oldest first.
+    pub agents: Vec<(AgentId, String)>,
+    /// The keys in force, the oldest first: those that are neither revoked nor of a decommissioned agent.
+    pub keys: Vec<AuditKey>,
+    /// The members with their addresses, the longest member first.
+    pub members: Vec<(UserId, String)>,
+    /// The names of the calendars.
+    pub calendars: BTreeMap<CalendarId, String>,
+    /// The titles of the events.
+    pub events: BTreeMap<EventId, String>,
+    /// The titles of the proposals.
+    pub proposals: BTreeMap<ProposalId, String>,
+    /// The titles of the booking pages.
+    pub booking_pages: BTreeMap<BookingPageId, String>,
+    /// The hosts of the webhook endpoints.
+    pub webhooks: BTreeMap<WebhookId, String>,
+    /// The names of the subscriptions.
+    pub subscriptions: BTreeMap<SubscriptionId, String>,
 }
 
 /// Reads the names of things of an organization by their identifiers, without the rest of each thing.
@@ -88,6 +147,18 @@ pub trait Names: Send + Sync {
         org: OrgId,
         subscriptions: &BTreeSet<SubscriptionId>,
     ) -> Result<BTreeMap<SubscriptionId, String>, StoreError>;
+
+    /// Everything that a page of the audit log names, in one statement, also if nothing is asked for. What it names of
+    /// each kind is what the method of that kind names.
+    async fn names_for_audit(&self, org: OrgId, asked: &AuditSubjects) -> Result<NamedForAudit, StoreError>;
+
+    /// The names of calendars that the user has connected in the organization. Those of other users have none here.
+    async fn names_of_external_calendars(
+        &self,
+        org: OrgId,
+        human: UserId,
+        calendars: &BTreeSet<ExternalCalendarId>,
+    ) -> Result<BTreeMap<ExternalCalendarId, String>, StoreError>;
 }
 
 /// The name of a subscription: its label, or else the host of its feed.

@@ -2,15 +2,15 @@
 
 mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderValue, StatusCode, header};
 use kalends_accounts::{Action, Principal};
 use kalends_app::{Actor, App, AuditNames, Refusal, operations};
 use kalends_kernel::{
-    AgentId, ApprovalId, BookingPageId, CalendarId, EventId, FieldError, FieldErrors, KeyId, LIMIT_DEFAULT, LIMIT_MAX,
-    ProposalId, SubscriptionId, UserId, WebhookId,
+    AgentId, ApprovalId, BookingPageId, CalendarId, EventId, FieldError, FieldErrors, KeyId, LIMIT_MAX, ProposalId,
+    SubscriptionId, UserId, WebhookId,
 };
 use kalends_time::CivilDate;
 use kalends_web::{
@@ -45,6 +45,12 @@ const TO_PAGE: (&str, &str) = (ACTIVITY, "See the activity");
 const COLUMNS: [&str; 7] = ["time", "action", "actor", "subject", "outcome", "address", "request id"];
 /// The number of keys that the form offers at most.
 const KEYS_OFFERED: usize = 200;
+/// The number of entries on a page.
+const ENTRIES: u32 = 25;
+
+/// The actions that the form offers, each with its title. They are the same on every page.
+static ACTIONS: LazyLock<Vec<(&str, String)>> =
+    LazyLock::new(|| Action::ALL.iter().map(|action| (action.as_str(), option_of(*action))).collect());
 
 /// What the address of the page says. An empty part filters nothing.
 #[derive(Debug, Default, Deserialize)]
@@ -110,7 +116,7 @@ fn midnight(param: &str, text: &str, days: i64) -> Result<Option<String>, FieldE
 /// `GET /console/activity`
 async fn show(app: Service, caller: Caller, asked: AskedOf<Filter>) -> Result<Response, ApiError> {
     let filter = Filter::of(asked);
-    match read(&app, &caller.0, &filter, &filter.cursor, LIMIT_DEFAULT).await {
+    match read(&app, &caller.0, &filter, &filter.cursor, ENTRIES).await {
         Ok(log) => Ok(page(StatusCode::OK, render(&app, &caller.0, &filter, Some(log), &NO_PROBLEMS).await?)),
         Err(refusal) => {
             let (problems, error) = problems(refusal, &ACTIVITY_FIELDS)?;
@@ -133,16 +139,18 @@ async fn render(
 ) -> Result<String, Refusal> {
     let found = log.as_ref().map(|log| log.data.as_slice()).unwrap_or_default();
     let names = app.audit_names(caller, found, filter.agent_id.parse().ok()).await?;
-    let agents = names.agents.iter().map(|(id, name)| (id.to_string(), name.clone()));
-    let agents = offered("All agents", agents, &filter.agent_id);
-    let actors = offered("Everybody", actors(&names), &filter.actor_key_prefix);
-    let actions = Action::ALL.iter().map(|action| (action.as_str().to_owned(), option_of(*action)));
+    let agents: Vec<_> = names.agents.iter().map(|(id, name)| (id.to_string(), name.as_str())).collect();
+    let agents = offered("All agents", agents.iter().map(|(id, name)| (id.as_str(), *name)), &filter.agent_id);
+    let actors = actors(&names);
+    let actors = actors.iter().map(|(prefix, title)| (prefix.as_str(), title.as_str()));
+    let actors = offered("Everybody", actors, &filter.actor_key_prefix);
+    let actions = ACTIONS.iter().map(|(name, title)| (*name, title.as_str()));
     let actions = offered("All actions", actions, &filter.action);
     let entries: Vec<_> = found.iter().map(|entry| shown(entry, &names, caller)).collect();
     let shown = Activity {
         shell: &shell(caller, Place::Activity)?,
         given: filter.given(),
-        choices: ActivityChoices { agents: &choices(&agents), actors: &choices(&actors), actions: &choices(&actions) },
+        choices: ActivityChoices { agents: &agents, actors: &actors, actions: &actions },
         problems,
         log: log.as_ref().map(|log| ActivityLog {
             entries: &entries,
@@ -163,17 +171,13 @@ fn actors(names: &AuditNames) -> Vec<(String, String)> {
 }
 
 /// The options of a choice with their titles: all, the known ones, and the chosen one even if it is not known.
-fn offered(all: &str, known: impl IntoIterator<Item = (String, String)>, chosen: &str) -> Vec<(String, String)> {
-    let mut options = vec![(String::new(), all.to_owned())];
-    options.extend(known);
-    if options.iter().all(|(value, _)| value != chosen) {
-        options.push((chosen.to_owned(), chosen.to_owned()));
+fn offered<'a>(all: &'a str, known: impl IntoIterator<Item = (&'a str, &'a str)>, chosen: &'a str) -> Vec<Choice<'a>> {
+    let mut options = vec![Choice { value: "", title: all }];
+    options.extend(known.into_iter().map(|(value, title)| Choice { value, title }));
+    if options.iter().all(|option| option.value != chosen) {
+        options.push(Choice { value: chosen, title: chosen });
     }
     options
-}
-
-fn choices(options: &[(String, String)]) -> Vec<Choice<'_>> {
-    options.iter().map(|(value, title)| Choice { value, title }).collect()
 }
 
 /// The page of what has this identifier, if there is one that the caller may open.
@@ -283,9 +287,8 @@ mod tests {
 
     #[test]
     fn the_chosen_option_is_always_offered() {
-        let known = || [("a".to_owned(), "A".to_owned())];
-        let values = |chosen: &str| -> Vec<String> {
-            offered("All", known(), chosen).into_iter().map(|(value, _)| value).collect()
+        let values = |chosen: &'static str| -> Vec<&str> {
+            offered("All", [("a", "A")], chosen).into_iter().map(|option| option.value).collect()
         };
         assert_eq!(values(""), ["", "a"]);
         assert_eq!(values("a"), ["", "a"]);

@@ -34,19 +34,9 @@ impl Glance {
         if is_anything_there(&counts, &used) {
             steps = next_steps(&counts, caller);
             numbers = shown(&counts, &used, caller);
-            numbers.extend(approvals(app, caller).await?);
         }
         Ok(Self { used, offers_first_agent, steps, numbers })
     }
-}
-
-/// The writes that wait for approval, if there are any.
-async fn approvals(app: &App, caller: &Actor) -> Result<Option<OverviewNumber>, Refusal> {
-    if !caller.may(&operations::LIST_APPROVALS) {
-        return Ok(None);
-    }
-    let count = app.count_approvals_to_decide(caller).await?;
-    Ok((count > 0).then_some(OverviewNumber { title: "Approvals waiting", count, place: Place::Waiting }))
 }
 
 fn is_anything_there(counts: &Counts, used: &[(Metric, Used)]) -> bool {
@@ -94,6 +84,9 @@ fn shown(counts: &Counts, used: &[(Metric, Used)], caller: &Actor) -> Vec<Overvi
     }
     if caller.may(&operations::LIST_EVENTS) && caller.needs(Feature::Holds).is_ok() {
         numbers.push(number("Holds", counts.holds, Place::Waiting));
+    }
+    if counts.pending_approvals > 0 && caller.may(&operations::LIST_APPROVALS) {
+        numbers.push(number("Approvals waiting", counts.pending_approvals, Place::Waiting));
     }
     numbers
 }

@@ -163,7 +163,7 @@ async fn render(
     let (client, host, address) = (asked.client.name.as_str(), host.as_str(), address.as_str());
     if !caller.may(&operations::CREATE_KEY) {
         let manages = [Role::Owner, Role::Admin].map(Role::as_str);
-        let members = app.list_members(caller).await?.members.into_iter();
+        let members = app.members(caller).await?.into_iter();
         let managers: Vec<_> =
             members.filter(|member| manages.contains(&member.role)).map(|member| member.email).collect();
         return Ok(ConnectorForOthers { who, client, host, managers: &managers, address }.html());

@@ -1,6 +1,6 @@
 //! The connected calendars of a user, and the forms about them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use axum::{
     extract::{Query, rejection::QueryRejection},
@@ -72,15 +72,8 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     let shell = shell(caller, Place::Connections)?;
     let Listed { data: connections, total: accounts_total } = app.list_connections(caller, ALL).await?;
     let Listed { data: grants, total: grants_total } = app.list_grants(caller, ALL).await?;
-    let mut names = BTreeMap::new();
-    for connection in &connections {
-        match app.external_calendars(caller, &connection.id.to_string()).await {
-            Ok(listed) => names.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.name))),
-            // It was disconnected a moment ago, or can only be disconnected.
-            Err(Refusal::NotFound { .. } | Refusal::UnreadableConnection) => {}
-            Err(refusal) => return Err(refusal.into()),
-        }
-    }
+    let granted: BTreeSet<_> = grants.iter().flat_map(|grant| grant.external_calendar_ids.iter().copied()).collect();
+    let names = app.external_calendar_names(caller, &granted).await?;
     let accounts: Vec<_> = connections.into_iter().map(shown_account).collect();
     let grants: Vec<_> = grants
         .into_iter()

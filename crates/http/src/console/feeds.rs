@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, Refusal, operations};
-use kalends_calendars::{Calendar, Conflicts, ports::CalendarFilter};
-use kalends_kernel::{AgentId, Page};
+use kalends_calendars::{Calendar, Conflicts, ports::CalendarEntry};
+use kalends_kernel::{Listed, Page};
 use kalends_web::{Done, FeedCalendar, FeedCalendarPage, FeedsPage, Paging, Place, RotateFeed};
 use kalends_wire as wire;
 
@@ -15,7 +15,7 @@ use super::{
     frame::{Asked, AskedOf, needs, shell},
     places::{CALENDAR_FILE, FEED, FEEDS, Form, ROTATE_FEED, segment},
     shown::{page, refused},
-    subscription_list::{Names, agent_names, all_shown, statuses},
+    subscription_list::{Names, agent_names, all_shown, statuses_with},
 };
 use crate::{
     Service,
@@ -55,45 +55,43 @@ pub(super) fn path_of(calendar: &str) -> String {
 /// `GET /console/feeds`
 async fn list(app: Service, caller: Caller, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let asked = Asked::of(asked);
-    let found = app.list_calendars(&caller.0, CalendarFilter::All, asked.page()).await?;
-    let paging = Paging { path: FEEDS.to_owned(), filter: Vec::new(), page: asked.page(), total: found.total };
+    let Listed { data: entries, total } = app.calendar_entries(&caller.0, asked.page()).await?;
+    let paging = Paging { path: FEEDS.to_owned(), filter: Vec::new(), page: asked.page(), total };
     let subscriptions = app.subscriptions_of(&caller.0, None, (None, FIRST)).await?;
-    let of_calendars = found.data.iter().filter_map(|calendar| calendar.agent);
-    let agents = of_calendars.chain(subscriptions.data.iter().map(|subscription| subscription.agent)).collect();
-    let agents = agent_names(&app, &caller.0, agents).await?;
-    let shown = |calendar: &Calendar| shown(calendar, |agent| agents.get(agent).cloned());
-    let calendars: Vec<_> = found.data.iter().map(shown).collect();
-    let named = found.data.into_iter().map(|calendar| (calendar.id, calendar.name)).collect();
-    let known = Names { agents, calendars: named };
+    let known = Names {
+        agents: entries.iter().filter_map(|entry| entry.agent.clone()).collect(),
+        calendars: entries.iter().map(|entry| (entry.id, entry.name.clone())).collect(),
+    };
+    let calendars: Vec<_> = entries.into_iter().map(shown).collect();
     let list = FeedsPage {
         shell: &shell(&caller.0, Place::Feeds)?,
         done: asked.done(),
         calendars: &calendars,
         paging: &paging,
         may_subscribe: caller.0.may(&operations::CREATE_SUBSCRIPTION),
-        statuses: &statuses(&app, &caller.0, None, None).await?,
+        statuses: &statuses_with(&app, &caller.0, &subscriptions).await?,
         subscriptions_total: subscriptions.total,
         subscriptions: &all_shown(&app, &caller.0, &subscriptions.data, known).await?,
     };
     Ok(page(StatusCode::OK, list.html()))
 }
 
-/// The calendar. `name` is the name of its agent.
-fn shown(calendar: &Calendar, name: impl FnOnce(&AgentId) -> Option<String>) -> FeedCalendar {
-    let agent = calendar.agent.map(|agent| (agent.to_string(), name(&agent).unwrap_or_else(|| agent.to_string())));
+fn shown(CalendarEntry { id, name, agent, zone, conflicts }: CalendarEntry) -> FeedCalendar {
     FeedCalendar {
-        id: calendar.id.to_string(),
-        name: calendar.name.clone(),
-        zone: calendar.zone.to_string(),
-        agent,
-        refuses_conflicts: calendar.conflicts == Conflicts::Refuse,
+        id: id.to_string(),
+        name,
+        zone: zone.to_string(),
+        agent: agent.map(|(agent, name)| (agent.to_string(), name)),
+        refuses_conflicts: conflicts == Conflicts::Refuse,
     }
 }
 
 /// The calendar, with the name of its agent.
 pub(super) async fn with_agent(app: &App, caller: &Actor, calendar: &Calendar) -> Result<FeedCalendar, Refusal> {
-    let names = agent_names(app, caller, calendar.agent.into_iter().collect()).await?;
-    Ok(shown(calendar, |agent| names.get(agent).cloned()))
+    // The agent of a calendar has a name, if only its identifier.
+    let agent = agent_names(app, caller, calendar.agent.into_iter().collect()).await?.pop_first();
+    let Calendar { id, zone, conflicts, .. } = *calendar;
+    Ok(shown(CalendarEntry { id, name: calendar.name.clone(), agent, zone, conflicts }))
 }
 
 /// `GET /console/feeds/calendars/{id}`

@@ -159,7 +159,7 @@ fn approval(policy: &ApprovalPolicy) -> KeyApproval {
 
 /// The addresses of the members, by the name of each as the creator of a key.
 async fn creators(app: &App, caller: &Actor) -> Result<BTreeMap<String, String>, Refusal> {
-    let members = app.list_members(caller).await?.members;
+    let members = app.members(caller).await?;
     Ok(members.into_iter().map(|member| (Principal::user_prefix(member.id), member.email)).collect())
 }
 

@@ -240,7 +240,7 @@ async fn ask(app: Service, caller: Caller, id: PathOf<String>) -> Result<Respons
 /// The question whether to remove a member. If that is not possible, this says why, before somebody decides.
 async fn question(app: &App, caller: &Actor, id: &str) -> Result<String, Refusal> {
     let own = own(caller)?;
-    let members = app.list_members(caller).await?.members;
+    let members = app.members(caller).await?;
     let owners = members.iter().filter(|member| member.role == Role::Owner.as_str()).count();
     let found = members.into_iter().find(|member| member.id.to_string() == id);
     let member = found.map(|member| shown(member, own)).ok_or_else(|| Refusal::missing(Missing::Member, id))?;

@@ -158,7 +158,7 @@ async fn ask_to_delete(app: Service, caller: Caller) -> Result<Response, ApiErro
 async fn question(app: &App, caller: &Actor, typed: &str, problems: &Problems) -> Result<String, Refusal> {
     needs(caller, &operations::DELETE_ACCOUNT)?;
     let used = wire::Usage::from(&app.usage(caller).await?);
-    let members = app.list_members(caller).await?.members.len();
+    let members = app.members(caller).await?.len();
     let losses = [
         ("Agents", used.agents.used),
         ("Calendars", used.calendars.used),

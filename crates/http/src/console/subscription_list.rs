@@ -6,8 +6,8 @@ use axum::response::Response;
 use http::StatusCode;
 use kalends_app::{Actor, App, Refusal, operations};
 use kalends_calendars::Agent;
-use kalends_feeds::{Subscription, SubscriptionStatus};
-use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Page};
+use kalends_feeds::{Subscription, SubscriptionStatus, ports::SubscriptionCounts};
+use kalends_kernel::{AgentId, CalendarId, LIMIT_MAX, Listed, Page};
 use kalends_time::Timestamp;
 use kalends_web::{
     Paging, Place, SubscriptionFilter, SubscriptionShown, SubscriptionState, Subscriptions, SubscriptionsOf, SyncShown,
@@ -66,7 +66,7 @@ async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) 
         done: asked.done(),
         may_create: caller.may(&operations::CREATE_SUBSCRIPTION),
         of: of.as_ref().map(|of| SubscriptionsOf { id: &filter.agent, name: &of.name }),
-        statuses: &statuses(app, caller, of.as_ref(), Some(status)).await?,
+        statuses: &statuses(app, caller, of.as_ref(), status).await?,
         subscriptions: &all_shown(app, caller, &found.data, known).await?,
         paging: &paging,
     };
@@ -74,21 +74,44 @@ async fn render_list(app: &App, caller: &Actor, asked: &Asked, filter: &Filter) 
 }
 
 /// The filters of the list: all subscriptions, and those of each status, of an agent or of all agents. `chosen` is the
-/// one that the page shows, if it is the list.
-pub(super) async fn statuses(
+/// one that the list shows.
+async fn statuses(
     app: &App,
     caller: &Actor,
     agent: Option<&Agent>,
-    chosen: Option<Option<SubscriptionStatus>>,
+    chosen: Option<SubscriptionStatus>,
 ) -> Result<Vec<SubscriptionFilter>, Refusal> {
-    let counts = app.count_subscriptions(caller, agent).await?;
+    Ok(filters(app.count_subscriptions(caller, agent).await?, Some(chosen)))
+}
+
+/// The filters of the list of all subscriptions, of which a page shows the first ones. If these are all, they are
+/// counted here, and nothing is read.
+pub(super) async fn statuses_with(
+    app: &App,
+    caller: &Actor,
+    first: &Listed<Subscription>,
+) -> Result<Vec<SubscriptionFilter>, Refusal> {
+    let are_all = u64::try_from(first.data.len()).is_ok_and(|shown| shown == first.total);
+    let counts = if are_all {
+        let mut counts = SubscriptionCounts::default();
+        for subscription in &first.data {
+            counts.add(subscription.status(), 1);
+        }
+        counts
+    } else {
+        app.count_subscriptions(caller, None).await?
+    };
+    Ok(filters(counts, None))
+}
+
+fn filters(counts: SubscriptionCounts, chosen: Option<Option<SubscriptionStatus>>) -> Vec<SubscriptionFilter> {
     let filter = |status: Option<SubscriptionStatus>| SubscriptionFilter {
         name: status.map_or("", SubscriptionStatus::as_str),
         count: counts.of(status),
         is_chosen: chosen == Some(status),
     };
     let each = SubscriptionStatus::ALL.iter().copied().map(Some);
-    Ok([None].into_iter().chain(each).map(filter).collect())
+    [None].into_iter().chain(each).map(filter).collect()
 }
 
 /// The names that a page has read.

@@ -31,8 +31,7 @@ async fn show(app: Service, caller: Caller) -> Result<Response, ApiError> {
 }
 
 async fn render(app: &App, caller: &Actor) -> Result<String, Refusal> {
-    let report = app.usage(caller).await?;
-    let months = app.monthly_use(caller).await?;
+    let (report, months) = app.usage_with_months(caller).await?;
     let metrics: Vec<_> = report.iter().map(used).collect();
     let (used_ones, others): (Vec<_>, Vec<_>) = months.into_iter().partition(was_used);
     let history: Vec<_> = used_ones.into_iter().map(history_of).collect();

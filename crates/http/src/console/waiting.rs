@@ -7,7 +7,10 @@ use std::{
 
 use axum::{Router, response::Response, routing::get};
 use http::{HeaderMap, StatusCode};
-use kalends_app::{Actor, App, OwnInvitation, Refusal, operations, ports::AgentName};
+use kalends_app::{
+    Actor, App, OwnInvitation, Refusal, operations,
+    ports::{AgentName, Waits},
+};
 use kalends_calendars::ports::LiveHold;
 use kalends_kernel::{AgentId, LIMIT_MAX, Page, visible};
 use kalends_plans::Feature;
@@ -44,10 +47,12 @@ const APPROVALS_MAX: u32 = 20;
 /// `GET /console/waiting`
 async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<Asked>) -> Result<Response, ApiError> {
     let (caller, asked) = (&caller.0, Asked::of(asked));
-    let (proposals, total) = proposals(&app, caller, asked.page()).await?;
+    // Most often little waits, so what there is of each kind is read only if there is any.
+    let waits = app.waits(caller).await?;
+    let (proposals, total) = proposals(&app, caller, waits, asked.page()).await?;
     let paging = Paging { path: WAITING.to_owned(), filter: Vec::new(), page: asked.page(), total };
-    let holds = Holds::read(&app, caller).await?;
-    let (waiting, all_waiting) = approvals(&app, caller).await?;
+    let holds = Holds::read(&app, caller, waits).await?;
+    let (waiting, all_waiting) = approvals(&app, caller, waits).await?;
     let shown = Waiting {
         shell: &shell(caller, Place::Waiting)?,
         done: asked.done(),
@@ -65,7 +70,7 @@ async fn show(app: Service, caller: Caller, headers: HeaderMap, asked: AskedOf<A
         },
         proposals: ProposalsWaiting { entries: &proposals, paging: &paging, has_list: may_list(caller) },
         claims: &claims(&app, caller).await?,
-        invitations: invitations(&app, caller).await?,
+        invitations: invitations(caller, waits),
     };
     Ok(page(StatusCode::OK, shown.html()))
 }
@@ -85,14 +90,17 @@ async fn opened(app: &App, caller: &Actor, headers: &HeaderMap) -> Result<Opened
 }
 
 /// The writes that wait for approval and expire first, and the number of all.
-async fn approvals(app: &App, caller: &Actor) -> Result<(Vec<ApprovalWaiting>, u64), Refusal> {
-    if !caller.may(&operations::LIST_APPROVALS) {
+async fn approvals(app: &App, caller: &Actor, waits: Waits) -> Result<(Vec<ApprovalWaiting>, u64), Refusal> {
+    if waits.approvals == 0 || !caller.may(&operations::LIST_APPROVALS) {
         return Ok((Vec::new(), 0));
     }
-    let listed = app.approvals_to_decide(caller, APPROVALS_MAX).await?;
-    let agents: BTreeSet<_> = listed.data.iter().map(|approval| approval.agent_id).collect();
+    let first = app.approvals_to_decide(caller, APPROVALS_MAX).await?;
+    let agents: BTreeSet<_> = first.iter().map(|approval| approval.agent_id).collect();
     let names = app.agent_names(caller, &agents).await?;
-    Ok((listed.data.iter().map(|approval| waiting_approval(approval, &names)).collect(), listed.total))
+    let shown: Vec<_> = first.iter().map(|approval| waiting_approval(approval, &names)).collect();
+    // They were counted a moment earlier.
+    let total = waits.approvals.max(u64::try_from(shown.len()).unwrap_or(0));
+    Ok((shown, total))
 }
 
 /// An approval as an entry of a list, given the names of agents.
@@ -121,8 +129,8 @@ struct Holds {
 
 impl Holds {
     /// Reads one hold more than the page shows, to know whether there are others.
-    async fn read(app: &App, caller: &Actor) -> Result<Self, Refusal> {
-        if !caller.may(&operations::LIST_EVENTS) {
+    async fn read(app: &App, caller: &Actor, waits: Waits) -> Result<Self, Refusal> {
+        if !waits.has_holds || !caller.may(&operations::LIST_EVENTS) {
             return Ok(Self::default());
         }
         let mut live = app.live_holds(caller, ENTRIES_MAX + 1).await?;
@@ -150,8 +158,13 @@ fn waiting_hold(live: LiveHold, once: String) -> Option<HoldWaiting> {
 }
 
 /// The pending proposals of a page of the list, and the number of all.
-async fn proposals(app: &App, caller: &Actor, page: Page) -> Result<(Vec<ProposalWaiting>, u64), Refusal> {
-    if !may_list(caller) {
+async fn proposals(
+    app: &App,
+    caller: &Actor,
+    waits: Waits,
+    page: Page,
+) -> Result<(Vec<ProposalWaiting>, u64), Refusal> {
+    if !waits.has_proposals || !may_list(caller) {
         return Ok((Vec::new(), 0));
     }
     let listed = app.whole_proposals(caller, Some(Status::Pending), page).await?;
@@ -199,9 +212,6 @@ fn waiting_claim(claim: &AccountClaim) -> Option<ClaimWaiting> {
 }
 
 /// The number of invitations that the organization has sent and that are open, for those who may invite people.
-async fn invitations(app: &App, caller: &Actor) -> Result<usize, Refusal> {
-    if !caller.may(&operations::INVITE_MEMBER) {
-        return Ok(0);
-    }
-    app.count_invitations(caller).await
+fn invitations(caller: &Actor, waits: Waits) -> usize {
+    if caller.may(&operations::INVITE_MEMBER) { usize::try_from(waits.invitations).unwrap_or(usize::MAX) } else { 0 }
 }

@@ -10,8 +10,14 @@ use kalends_rows::{read_approval, read_connector, read_scopes};
 use kalends_time::{CivilDate, Timestamp};
 
 use crate::PostgresStore;
+use crate::counts::{count, counts};
 use crate::error::store_error;
 use crate::rows::Located;
+
+/// The month with that number, or an error that names the row.
+fn month(row: &Located<OrgId>, number: i64) -> Result<Period, StoreError> {
+    Period::from_number(number).ok_or_else(|| row.corrupt("period", format_args!("{number} is not a month")))
+}
 
 #[async_trait]
 impl AccountData for PostgresStore {
@@ -53,11 +59,26 @@ impl AccountData for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let located = Located { table: "usage_counters", id: org };
         let used = rows.into_iter().map(|row| {
-            let period = Period::from_number(row.period)
-                .ok_or_else(|| located.corrupt("period", format!("{} is not a month", row.period)))?;
+            let period = month(&located, row.period)?;
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
             let used = u64::try_from(row.used).map_err(|error| located.corrupt("used", error))?;
             Ok((period, metric, used))
+        });
+        used.collect()
+    }
+
+    async fn use_since(
+        &self,
+        org: OrgId,
+        since: Period,
+        now: Timestamp,
+    ) -> Result<Vec<(Option<Period>, Metric, u64)>, StoreError> {
+        let months = Some((since, Period::of(now)));
+        let rows = counts(&self.connections, org, months, None, now).await.map_err(store_error)?;
+        let located = Located { table: "usage_counters", id: org };
+        let used = rows.into_iter().map(|row| {
+            let metric = located.named("metric", &row.metric, Metric::from_name)?;
+            Ok((row.period.map(|number| month(&located, number)).transpose()?, metric, count(row.used)))
         });
         used.collect()
     }

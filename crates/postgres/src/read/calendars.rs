@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::Calendar;
-use kalends_calendars::ports::{CalendarFilter, Calendars};
+use kalends_calendars::ports::{CalendarEntry, CalendarFilter, Calendars};
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
 use kalends_time::Timestamp;
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{CalendarRow, calendar_row};
+use crate::rows::{CalendarRow, calendar_entry_row, calendar_row};
 
 #[async_trait]
 impl Calendars for PostgresStore {
@@ -42,6 +42,36 @@ impl Calendars for PostgresStore {
             CalendarFilter::OfAgents => self.calendars_of_organization(org, false, page).await,
             CalendarFilter::All => self.calendars_of_organization(org, true, page).await,
         }
+    }
+
+    async fn calendar_entries(&self, org: OrgId, page: Page) -> Result<Listed<CalendarEntry>, StoreError> {
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT c.id, c.agent_id, a.name AS agent_name, c.name, c.timezone, c.conflicts, c.created_at
+                 FROM calendars c
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 ORDER BY c.created_at, c.id
+                 LIMIT $2::bigint OFFSET $3::bigint
+             )
+             SELECT id, agent_id, agent_name AS "agent_name?", name, timezone, conflicts,
+                 CASE WHEN (SELECT count(*) FROM page) = $2 THEN (
+                     SELECT count(*)
+                     FROM calendars c
+                     LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                     WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                         AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 ) END AS total
+             FROM page
+             ORDER BY created_at, id"#,
+            org.uuid(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().and_then(|record| record.total);
+        let entries = records.into_iter().map(|record| calendar_entry_row!(record).into_domain());
+        listed(entries.collect::<Result<_, _>>()?, page, counted, self.count_calendars(org, true)).await
     }
 
     async fn calendars_after(
@@ -182,6 +212,11 @@ impl PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
         let calendars = records.into_iter().map(|record| calendar_row!(record).open(org, &*self.cipher));
+        listed(calendars.collect::<Result<_, _>>()?, page, counted, self.count_calendars(org, shared_too)).await
+    }
+
+    /// The number of the calendars of agents, and with `shared_too` also of those of the organization.
+    async fn count_calendars(&self, org: OrgId, shared_too: bool) -> Result<i64, sqlx::Error> {
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM calendars c
@@ -191,6 +226,6 @@ impl PostgresStore {
             org.uuid(),
             shared_too,
         );
-        listed(calendars.collect::<Result<_, _>>()?, page, counted, count.fetch_one(&self.connections)).await
+        count.fetch_one(&self.connections).await
     }
 }

@@ -1,7 +1,7 @@
 //! Counts what there is in an organization.
 
 use async_trait::async_trait;
-use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances};
+use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances, Waits};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_time::Timestamp;
 
@@ -40,6 +40,9 @@ impl Glances for PostgresStore {
                      SELECT count(*) FROM proposals WHERE org_id = $1 AND status = 'pending' AND expires_at > $2
                  ) AS "pending_proposals!",
                  (
+                     SELECT count(*) FROM approvals WHERE org_id = $1 AND status = 'pending' AND expires_at > $2
+                 ) AS "pending_approvals!",
+                 (
                      SELECT count(*)
                      FROM calendars c
                      LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -73,8 +76,40 @@ impl Glances for PostgresStore {
             webhooks: count(found.webhooks),
             failed_webhooks: count(found.failed_webhooks),
             pending_proposals: count(found.pending_proposals),
+            pending_approvals: count(found.pending_approvals),
             holds: count(found.holds),
             bookings: count(found.bookings),
+        })
+    }
+
+    async fn waits(&self, org: OrgId, now: Timestamp) -> Result<Waits, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT
+                 (
+                     SELECT count(*) FROM approvals WHERE org_id = $1 AND status = 'pending' AND expires_at > $2
+                 ) AS "approvals!",
+                 EXISTS (
+                     SELECT 1
+                     FROM calendars c
+                     LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                     JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+                     WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                         AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                         AND e.org_id = $1 AND e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at > $2
+                 ) AS "has_holds!",
+                 EXISTS (
+                     SELECT 1 FROM proposals WHERE org_id = $1 AND status = 'pending' AND expires_at > $2
+                 ) AS "has_proposals!",
+                 (SELECT count(*) FROM member_invitations WHERE org_id = $1 AND expires_at > $2) AS "invitations!""#,
+            org.uuid(),
+            now.as_micros(),
+        );
+        let found = found.fetch_one(&self.connections).await.map_err(store_error)?;
+        Ok(Waits {
+            approvals: count(found.approvals),
+            has_holds: found.has_holds,
+            has_proposals: found.has_proposals,
+            invitations: count(found.invitations),
         })
     }
 }

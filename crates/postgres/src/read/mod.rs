@@ -47,6 +47,7 @@ mod webhooks;
 use kalends_kernel::{Listed, Page, StoreError};
 
 use crate::error::store_error;
+use crate::rows::total_of;
 
 /// A page of a list with its total: derived from the page, returned with its rows, or counted by `count`.
 async fn listed<T>(
@@ -68,14 +69,7 @@ async fn listed_of<T>(
     counted: Option<i64>,
     count: impl Future<Output = Result<i64, sqlx::Error>>,
 ) -> Result<Listed<T>, StoreError> {
-    let total = match (page.total_if_known(fetched), counted) {
-        (Some(known), _) => known,
-        (None, Some(counted)) => u64::try_from(counted).unwrap_or(0),
-        (None, None) => {
-            let counted = u64::try_from(count.await.map_err(store_error)?).unwrap_or(0);
-            // The page was empty, so no more than this many matched when it was read.
-            if page.limit > 0 { counted.min(u64::from(page.offset)) } else { counted }
-        }
-    };
+    let count = async { count.await.map_err(store_error) };
+    let total = total_of(fetched, page, counted, count).await?;
     Ok(Listed { data, total })
 }

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::{MemberInvitations, People};
-use kalends_accounts::{Email, MemberInvitation, Membership, TokenHash, User};
+use kalends_accounts::{Email, MemberInvitation, Membership, Organization, TokenHash, User};
 use kalends_kernel::{OrgId, StoreError, UserId};
 use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::{InvitationRow, MemberRow, MembershipRow, UserRow};
+use crate::rows::{InvitationRow, MemberRow, MembershipRow, UserRow, organization_row};
 
 #[async_trait]
 impl People for PostgresStore {
@@ -63,6 +63,26 @@ impl People for PostgresStore {
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(MembershipRow::into_domain).collect()
+    }
+
+    async fn organizations_of(&self, user: UserId) -> Result<Vec<(Membership, Organization)>, StoreError> {
+        let records = sqlx::query!(
+            r#"SELECT m.org_id AS "org_id!", m.user_id AS "user_id!", m.role AS "role!", m.since AS "since!",
+                 o.id AS "id!", o.name AS "name!", o.plan AS "plan!", o.limit_overrides, o.test AS "test!", o.email,
+                 o.verified_at, o.waitlisted_at, o.signup_source AS "signup_source!", o.accepted_terms, o.accepted_at,
+                 o.reply_to, o.version AS "version!", o.created_at AS "created_at!"
+             FROM memberships m JOIN organizations o ON o.id = m.org_id
+             WHERE m.user_id = $1
+             ORDER BY m.since, m.org_id"#,
+            user.uuid(),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let own = records.into_iter().map(|record| {
+            let (org_id, user_id, role, since) = (record.org_id, record.user_id, record.role, record.since);
+            let membership = MembershipRow { org_id, user_id, role, since }.into_domain()?;
+            Ok((membership, organization_row!(record).into_domain()?))
+        });
+        own.collect()
     }
 
     async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {

@@ -8,11 +8,19 @@ use kalends_quotas::Period;
 use kalends_rows::{read_approval, read_connector, read_scopes};
 use kalends_time::{CivilDate, Timestamp};
 
+use super::count;
 use crate::{
     SqliteStore,
+    counts::counts,
     error::store_error,
+    json,
     rows::{Located, row_id},
 };
+
+/// The month with that number, or an error that names the row.
+fn month(row: &Located<&OrgId>, number: i64) -> Result<Period, StoreError> {
+    Period::from_number(number).ok_or_else(|| row.corrupt("period", format_args!("{number} is not a month")))
+}
 
 #[async_trait]
 impl AccountData for SqliteStore {
@@ -51,19 +59,37 @@ impl AccountData for SqliteStore {
 
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {
         let org_id = org.uuid();
-        let rows = sqlx::query!(
-            "select metric, period, used from usage_counters where org_id = ?1 order by period, metric",
+        let pack = sqlx::query_scalar!(
+            r#"select json_group_array(json_array(period, metric, used)) as "pack!: String"
+             from usage_counters where org_id = ?1"#,
             org_id
         )
-        .fetch_all(self.readers())
+        .fetch_one(self.readers())
         .await
         .map_err(store_error)?;
+        let rows: Vec<(i64, String, i64)> = json::packed(&pack).map_err(store_error)?;
+        let located = Located { table: "usage_counters", id: &org };
+        let used = rows.into_iter().map(|(period, metric, used)| {
+            let metric = located.named("metric", &metric, Metric::from_name)?;
+            Ok((month(&located, period)?, metric, located.read("used", u64::try_from(used))?))
+        });
+        let mut used = used.collect::<Result<Vec<_>, StoreError>>()?;
+        used.sort_unstable_by_key(|(period, metric, _)| (*period, metric.as_str()));
+        Ok(used)
+    }
+
+    async fn use_since(
+        &self,
+        org: OrgId,
+        since: Period,
+        now: Timestamp,
+    ) -> Result<Vec<(Option<Period>, Metric, u64)>, StoreError> {
+        let months = Some((since, Period::of(now)));
+        let rows = counts(self.readers(), org, months, None, now).await.map_err(store_error)?;
         let located = Located { table: "usage_counters", id: &org };
         let used = rows.into_iter().map(|row| {
-            let period = Period::from_number(row.period)
-                .ok_or_else(|| located.corrupt("period", format_args!("{} is not a month", row.period)))?;
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
-            Ok((period, metric, located.read("used", u64::try_from(row.used))?))
+            Ok((row.period.map(|number| month(&located, number)).transpose()?, metric, count(row.used)))
         });
         used.collect()
     }

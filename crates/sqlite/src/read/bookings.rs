@@ -20,7 +20,7 @@ use crate::{
     json::{self, Hex},
     rows::{
         BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, booking_page_row, booking_row, limits, row_id,
-        team_sources,
+        team_sources, total_of,
     },
 };
 
@@ -56,47 +56,52 @@ impl BookingPages for SqliteStore {
     ) -> Result<Listed<BookingPage>, StoreError> {
         let (org_id, agent_id) = (org.uuid(), agent.map(|agent| agent.uuid()));
         // A plan caps the number of pages, so counting them all is cheap.
-        self.snapshot(async |snapshot| {
-            let rows = sqlx::query_as!(
-                BookingPageRow,
-                "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                    p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
-                    p.deleted_at
+        let rows = sqlx::query!(
+            r#"select p.org_id as "org_id!: Vec<u8>", p.id as "id!: Vec<u8>", p.calendar_id as "calendar_id!: Vec<u8>",
+                p.agent_id as "agent_id?: Vec<u8>", p.content as "content!: String",
+                p.duration_minutes as "duration_minutes!: i64", p.buffer_minutes as "buffer_minutes!: i64",
+                p.window_days as "window_days!: i64", p.min_notice_minutes as "min_notice_minutes!: i64",
+                p.timezone as "timezone!: String", p.constraints as "constraints?: String", p.team as "team?: String",
+                p.active as "active!: bool", p.bookings as "bookings!: i64", p.version as "version!: i64",
+                p.created_at as "created_at!: i64", p.updated_at as "updated_at!: i64",
+                p.deleted_at as "deleted_at?: i64",
+                (select count(*)
                  from booking_pages p
                     join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
                     left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
-                    and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-                 order by p.created_at, p.id limit ?3 offset ?4",
-                org_id,
-                agent_id,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(rows.len()) {
-                Some(total) => total,
-                None => sqlx::query_scalar!(
-                    "select count(*)
-                     from booking_pages p
-                        join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
-                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                     where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
-                        and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
-                    org_id,
-                    agent_id
-                )
-                .fetch_one(&mut *snapshot)
-                .await
-                .map(count)
-                .map_err(store_error)?,
-            };
-            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
-            Ok(Listed { data, total })
-        })
+                    and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')) as "total!: i64"
+             from booking_pages p
+                join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
+                and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+             order by p.created_at, p.id limit ?3 offset ?4"#,
+            org_id,
+            agent_id,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
         .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let count = async {
+            let count = sqlx::query_scalar!(
+                "select count(*)
+                 from booking_pages p
+                    join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where p.org_id = ?1 and (?2 is null or p.agent_id = ?2) and p.deleted_at is null
+                    and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
+                org_id,
+                agent_id
+            );
+            count.fetch_one(self.readers()).await.map_err(store_error)
+        };
+        let total = total_of(rows.len(), page, counted, count).await?;
+        let pages = rows.into_iter().map(|row| booking_page_row!(row).open(self.cipher.as_ref()));
+        Ok(Listed { data: pages.collect::<Result<_, _>>()?, total })
     }
 
     async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError> {

@@ -3,14 +3,18 @@
 use async_trait::async_trait;
 use kalends_calendars::{
     Calendar,
-    ports::{CalendarFilter, Calendars},
+    ports::{CalendarEntry, CalendarFilter, Calendars},
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
 use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::CalendarRow};
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{CalendarRow, calendar_entry_row, calendar_row, total_of},
+};
 
 #[async_trait]
 impl Calendars for SqliteStore {
@@ -47,6 +51,31 @@ impl Calendars for SqliteStore {
         };
         let data = data.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
         Ok(Listed { data, total })
+    }
+
+    async fn calendar_entries(&self, org: OrgId, page: Page) -> Result<Listed<CalendarEntry>, StoreError> {
+        let org_id = org.uuid();
+        let rows = sqlx::query!(
+            r#"select c.id as "id!: Vec<u8>", c.agent_id as "agent_id?: Vec<u8>", a.name as "agent_name?: String",
+                c.name as "name!: String", c.timezone as "timezone!: String", c.conflicts as "conflicts!: String",
+                (select count(*)
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where c.org_id = ?1 and c.deleted_at is null
+                    and (c.agent_id is null or a.status <> 'decommissioned')) as "total!: i64"
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+             order by c.created_at, c.id limit ?2 offset ?3"#,
+            org_id,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let total = total_of(rows.len(), page, counted, self.count_calendars(org, true)).await?;
+        let entries = rows.into_iter().map(|row| calendar_entry_row!(row).into_domain());
+        Ok(Listed { data: entries.collect::<Result<_, _>>()?, total })
     }
 
     async fn calendars_after(
@@ -167,6 +196,21 @@ impl SqliteStore {
         .await
     }
 
+    /// The number of the calendars of agents, and with `shared_too` also of those of the organization.
+    async fn count_calendars(&self, org: OrgId, shared_too: bool) -> Result<i64, StoreError> {
+        let org_id = org.uuid();
+        let count = sqlx::query_scalar!(
+            "select count(*)
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.org_id = ?1 and c.deleted_at is null
+                and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)",
+            org_id,
+            shared_too
+        );
+        count.fetch_one(self.readers()).await.map_err(store_error)
+    }
+
+    /// The calendars of agents, and with `shared_too` also those of the organization.
     async fn calendars_of_all(
         &self,
         org: OrgId,
@@ -174,40 +218,33 @@ impl SqliteStore {
         page: Page,
     ) -> Result<Listed<CalendarRow>, StoreError> {
         let org_id = org.uuid();
-        self.snapshot(async |snapshot| {
-            let data = sqlx::query_as!(
-                CalendarRow,
-                "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+        let rows = sqlx::query!(
+            r#"select c.id as "id!: Vec<u8>", c.agent_id as "agent_id?: Vec<u8>", c.name as "name!: String",
+                c.timezone as "timezone!: String", c.metadata as "metadata!: String",
+                c.external_id as "external_id?: String", c.provider as "provider?: String",
+                c.agent_status as "agent_status!: String", c.default_reminders as "default_reminders?: String",
+                c.conflicts as "conflicts!: String", c.recurrence_default as "recurrence_default?: String",
+                c.feed_token as "feed_token!: String", c.revision as "revision!: i64", c.version as "version!: i64",
+                c.created_at as "created_at!: i64", c.updated_at as "updated_at!: i64",
+                (select count(*)
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where c.org_id = ?1 and c.deleted_at is null
+                    and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)) as "total!: i64"
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.deleted_at is null
                 and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)
-             order by c.created_at, c.id limit ?3 offset ?4",
-                org_id,
-                shared_too,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(data.len()) {
-                Some(total) => total,
-                None => sqlx::query_scalar!(
-                    "select count(*)
-                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                 where c.org_id = ?1 and c.deleted_at is null
-                    and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)",
-                    org_id,
-                    shared_too
-                )
-                .fetch_one(&mut *snapshot)
-                .await
-                .map(count)
-                .map_err(store_error)?,
-            };
-            Ok(Listed { data, total })
-        })
+             order by c.created_at, c.id limit ?3 offset ?4"#,
+            org_id,
+            shared_too,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
         .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let total = total_of(rows.len(), page, counted, self.count_calendars(org, shared_too)).await?;
+        let calendars = rows.into_iter().map(|row| calendar_row!(row));
+        Ok(Listed { data: calendars.collect(), total })
     }
 }

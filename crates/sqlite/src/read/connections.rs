@@ -9,12 +9,11 @@ use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, Stor
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{ConnectionRow, ExternalCalendarRow, Located, connection_row, reading_row, row_id},
+    rows::{ConnectionRow, ExternalCalendarRow, Located, connection_row, reading_row, row_id, total_of},
 };
 
 #[async_trait]
@@ -43,37 +42,36 @@ impl Connections for SqliteStore {
         page: Page,
     ) -> Result<Listed<ListedConnection>, StoreError> {
         let (org_id, human) = (org.uuid(), human.map(UserId::uuid));
-        self.snapshot(async |snapshot| {
-            let rows = sqlx::query_as!(
-                ConnectionRow,
-                "select org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error,
-                    failures, version, created_at, updated_at
-                 from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)
-                 order by created_at, id limit ?3 offset ?4",
-                org_id,
-                human,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(rows.len()) {
-                Some(total) => total,
-                None => sqlx::query_scalar!(
-                    "select count(*) from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)",
-                    org_id,
-                    human
-                )
-                .fetch_one(&mut *snapshot)
-                .await
-                .map(count)
-                .map_err(store_error)?,
-            };
-            let data = rows.into_iter().map(|row| row.listed(self.cipher.as_ref())).collect::<Result<_, _>>()?;
-            Ok(Listed { data, total })
-        })
+        let rows = sqlx::query!(
+            r#"select org_id as "org_id!: Vec<u8>", id as "id!: Vec<u8>", human_id as "human_id!: Vec<u8>",
+                provider as "provider!: String", label as "label?: String", tokens as "tokens!: String",
+                paused as "paused!: bool", lapsed as "lapsed!: bool", refreshed_at as "refreshed_at?: i64",
+                last_error as "last_error?: String", failures as "failures!: i64", version as "version!: i64",
+                created_at as "created_at!: i64", updated_at as "updated_at!: i64",
+                (select count(*) from calendar_connections
+                 where org_id = ?1 and (?2 is null or human_id = ?2)) as "total!: i64"
+             from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)
+             order by created_at, id limit ?3 offset ?4"#,
+            org_id,
+            human,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
         .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let count = async {
+            let count = sqlx::query_scalar!(
+                "select count(*) from calendar_connections where org_id = ?1 and (?2 is null or human_id = ?2)",
+                org_id,
+                human
+            );
+            count.fetch_one(self.readers()).await.map_err(store_error)
+        };
+        let total = total_of(rows.len(), page, counted, count).await?;
+        let listed = rows.into_iter().map(|row| connection_row!(row).listed(self.cipher.as_ref()));
+        Ok(Listed { data: listed.collect::<Result<_, _>>()?, total })
     }
 
     async fn connection_versions(

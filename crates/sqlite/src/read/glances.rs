@@ -1,7 +1,7 @@
 //! Counts what there is in an organization.
 
 use async_trait::async_trait;
-use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances};
+use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances, Waits};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_time::Timestamp;
 
@@ -32,6 +32,8 @@ impl Glances for SqliteStore {
                     as "failed_webhooks!: i64",
                 (select count(*) from proposals indexed by proposals_by_creation
                  where org_id = ?1 and status = 'pending' and expires_at > ?2) as "pending_proposals!: i64",
+                (select count(*) from approvals
+                 where org_id = ?1 and status = 'pending' and expires_at > ?2) as "pending_approvals!: i64",
                 (select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                     cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
@@ -58,8 +60,36 @@ impl Glances for SqliteStore {
             webhooks: count(found.webhooks),
             failed_webhooks: count(found.failed_webhooks),
             pending_proposals: count(found.pending_proposals),
+            pending_approvals: count(found.pending_approvals),
             holds: count(found.holds),
             bookings: count(found.bookings),
+        })
+    }
+
+    async fn waits(&self, org: OrgId, now: Timestamp) -> Result<Waits, StoreError> {
+        let (org_id, now) = (org.uuid(), now.as_micros());
+        let found = sqlx::query!(
+            r#"select
+                (select count(*) from approvals
+                 where org_id = ?1 and status = 'pending' and expires_at > ?2) as "approvals!: i64",
+                exists (select 1
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                    cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
+                 where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                    and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2) as "has_holds!: bool",
+                exists (select 1 from proposals indexed by proposals_by_creation
+                 where org_id = ?1 and status = 'pending' and expires_at > ?2) as "has_proposals!: bool",
+                (select count(*) from member_invitations
+                 where org_id = ?1 and expires_at > ?2) as "invitations!: i64""#,
+            org_id,
+            now
+        );
+        let found = found.fetch_one(self.readers()).await.map_err(store_error)?;
+        Ok(Waits {
+            approvals: count(found.approvals),
+            has_holds: found.has_holds,
+            has_proposals: found.has_proposals,
+            invitations: count(found.invitations),
         })
     }
 }

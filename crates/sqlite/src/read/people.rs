@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Email, MemberInvitation, Membership, TokenHash, User,
+    Email, MemberInvitation, Membership, Organization, TokenHash, User,
     ports::{MemberInvitations, People},
 };
 use kalends_kernel::{OrgId, StoreError, UserId};
@@ -11,7 +11,7 @@ use kalends_time::Timestamp;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{InvitationRow, MemberRow, MembershipRow, UserRow},
+    rows::{InvitationRow, MemberRow, MembershipRow, UserRow, organization_row},
 };
 
 #[async_trait]
@@ -82,6 +82,31 @@ impl People for SqliteStore {
         .into_iter()
         .map(MembershipRow::into_domain)
         .collect()
+    }
+
+    async fn organizations_of(&self, user: UserId) -> Result<Vec<(Membership, Organization)>, StoreError> {
+        let user_id = user.uuid();
+        let rows = sqlx::query!(
+            r#"select m.org_id as "org_id!: Vec<u8>", m.user_id as "user_id!: Vec<u8>", m.role as "role!: String",
+                m.since as "since!: i64", o.id as "id!: Vec<u8>", o.name as "name!: String", o.plan as "plan!: String",
+                o.limit_overrides as "limit_overrides?: String", o.test as "test!: bool", o.email as "email?: String",
+                o.verified_at as "verified_at?: i64", o.waitlisted_at as "waitlisted_at?: i64",
+                o.signup_source as "signup_source!: String", o.accepted_terms as "accepted_terms?: String",
+                o.accepted_at as "accepted_at?: i64", o.reply_to as "reply_to?: String", o.version as "version!: i64",
+                o.created_at as "created_at!: i64"
+             from memberships m cross join organizations o on o.id = m.org_id
+             where m.user_id = ?1 order by m.since, m.org_id"#,
+            user_id
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let own = rows.into_iter().map(|row| {
+            let (org_id, user_id, role, since) = (row.org_id, row.user_id, row.role, row.since);
+            let membership = MembershipRow { org_id, user_id, role, since }.into_domain()?;
+            Ok((membership, organization_row!(row).into_domain()?))
+        });
+        own.collect()
     }
 
     async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {

@@ -17,7 +17,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{ItemRow, Located, NeighbourRow, SubscriptionRow, row_id},
+    rows::{ItemRow, Located, NeighbourRow, SubscriptionRow, row_id, subscription_row, total_of},
 };
 
 /// How many due subscriptions one call looks at. It looks at more than it claims, since some are skipped while their
@@ -99,37 +99,51 @@ impl Subscriptions for SqliteStore {
     ) -> Result<Listed<Subscription>, StoreError> {
         let (org_id, agent_id, named) =
             (org.uuid(), agent.map(|agent| agent.uuid()), status.map(SubscriptionStatus::as_str));
-        // The status is computed as in SubscriptionStatus::of.
-        self.snapshot(async |snapshot| {
-            let rows = sqlx::query_as!(
-                SubscriptionRow,
-                "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                    s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
+        // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
+        // SubscriptionStatus::of.
+        let rows = sqlx::query!(
+            r#"select s.org_id as "org_id!: Vec<u8>", s.id as "id!: Vec<u8>", s.agent_id as "agent_id!: Vec<u8>",
+                s.calendar_id as "calendar_id!: Vec<u8>", s.content as "content!: String", s.paused as "paused!: bool",
+                s.last_synced_at as "last_synced_at?: i64", s.last_error as "last_error?: String",
+                s.failures as "failures!: i64", s.seen as "seen!: String", s.origin_id as "origin_id?: Vec<u8>",
+                s.place as "place?: i64", s.remains as "remains?: String", s.version as "version!: i64",
+                s.created_at as "created_at!: i64", s.updated_at as "updated_at!: i64",
+                (select count(*)
                  from ical_subscriptions s
                     join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
                     left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
                     and (c.agent_id is null or a.status <> 'decommissioned')
                     and (?3 is null or ?3 = case when s.paused then 'paused'
-                        when s.last_error is not null then 'error' else 'active' end)
-                 order by s.created_at, s.id limit ?4 offset ?5",
-                org_id,
-                agent_id,
-                named,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(rows.len()) {
-                Some(total) => total,
-                None => counts(&mut *snapshot, org, agent).await?.of(status),
-            };
-            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
-            Ok(Listed { data, total })
-        })
+                        when s.last_error is not null then 'error' else 'active' end)) as "total!: i64"
+             from ical_subscriptions s
+                join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where s.org_id = ?1 and (?2 is null or s.agent_id = ?2) and s.remains is null and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')
+                and (?3 is null or ?3 = case when s.paused then 'paused'
+                    when s.last_error is not null then 'error' else 'active' end)
+             order by s.created_at, s.id limit ?4 offset ?5"#,
+            org_id,
+            agent_id,
+            named,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
         .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let count = async {
+            let counts = self.count_subscriptions(org, agent).await;
+            counts.map(|counts| i64::try_from(counts.of(status)).unwrap_or(i64::MAX))
+        };
+        let total = total_of(rows.len(), page, counted, count).await?;
+        let subscriptions = rows.into_iter().map(|row| {
+            let row = subscription_row!(row);
+            row.open(self.cipher.as_ref())
+        });
+        Ok(Listed { data: subscriptions.collect::<Result<_, _>>()?, total })
     }
 
     async fn count_subscriptions(&self, org: OrgId, agent: Option<AgentId>) -> Result<SubscriptionCounts, StoreError> {

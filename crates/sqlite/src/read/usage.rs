@@ -73,7 +73,7 @@ impl Metering for SqliteStore {
     }
 
     async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError> {
-        let rows = counts(self.readers(), org, Some(period), None, now).await.map_err(store_error)?;
+        let rows = counts(self.readers(), org, Some((period, period)), None, now).await.map_err(store_error)?;
         let counters = Located { table: "usage_counters", id: &org };
         rows.into_iter()
             .map(|row| Ok((counters.named("metric", &row.metric, Metric::from_name)?, count(row.used))))

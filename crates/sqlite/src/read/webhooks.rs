@@ -15,7 +15,7 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{Located, WebhookRow, delivery_row, places},
+    rows::{Located, WebhookRow, delivery_row, places, total_of, webhook_row},
 };
 
 #[async_trait]
@@ -38,30 +38,27 @@ impl Webhooks for SqliteStore {
 
     async fn list_webhooks(&self, org: OrgId, page: Page) -> Result<Listed<WebhookEndpoint>, StoreError> {
         let org_id = org.uuid();
-        self.snapshot(async |snapshot| {
-            let rows = sqlx::query_as!(
-                WebhookRow,
-                "select id, content, events, active, deactivated, version, created_at, updated_at
-                 from webhooks where org_id = ?1 order by created_at, id limit ?2 offset ?3",
-                org_id,
-                page.limit,
-                page.offset
-            )
-            .fetch_all(&mut *snapshot)
-            .await
-            .map_err(store_error)?;
-            let total = match page.total_if_known(rows.len()) {
-                Some(total) => total,
-                None => sqlx::query_scalar!("select count(*) from webhooks where org_id = ?1", org_id)
-                    .fetch_one(&mut *snapshot)
-                    .await
-                    .map(count)
-                    .map_err(store_error)?,
-            };
-            let data = rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
-            Ok(Listed { data, total })
-        })
+        let rows = sqlx::query!(
+            r#"select id as "id!: Vec<u8>", content as "content!: String", events as "events!: String",
+                active as "active!: bool", deactivated as "deactivated?: String", version as "version!: i64",
+                created_at as "created_at!: i64", updated_at as "updated_at!: i64",
+                (select count(*) from webhooks where org_id = ?1) as "total!: i64"
+             from webhooks where org_id = ?1 order by created_at, id limit ?2 offset ?3"#,
+            org_id,
+            page.limit,
+            page.offset
+        )
+        .fetch_all(self.readers())
         .await
+        .map_err(store_error)?;
+        let counted = rows.first().map(|row| row.total);
+        let count = async {
+            let count = sqlx::query_scalar!("select count(*) from webhooks where org_id = ?1", org_id);
+            count.fetch_one(self.readers()).await.map_err(store_error)
+        };
+        let total = total_of(rows.len(), page, counted, count).await?;
+        let endpoints = rows.into_iter().map(|row| webhook_row!(row).open(org, self.cipher.as_ref()));
+        Ok(Listed { data: endpoints.collect::<Result<_, _>>()?, total })
     }
 }
 

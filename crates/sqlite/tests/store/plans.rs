@@ -347,6 +347,21 @@ async fn the_log_of_an_agent_is_read_by_its_index() {
 }
 
 #[tokio::test]
+async fn what_the_log_names_is_read_by_its_indexes() {
+    let plan = plan_of(&["from audit_log", "(created_at, id) < (?4, ?5)"]).await;
+    assert!(plan.contains("audit_log_by_time") && !plan.contains("TEMP B-TREE"), "{plan}");
+    let plan = plan_of(&["null as agent_name"]).await;
+    for step in [
+        "agents USING INDEX agents_by_creation (org_id=?)",
+        OF_CALENDARS,
+        "e USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)",
+    ] {
+        assert!(plan.contains(step), "{step} is not in\n{plan}");
+    }
+    assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+}
+
+#[tokio::test]
 async fn the_newest_deliveries_are_read_from_their_end() {
     let plan = plan_of(&["from webhook_deliveries", "order by id desc limit ?4 offset ?5"]).await;
     assert!(plan.contains("SEARCH") && !plan.contains("TEMP B-TREE"), "{plan}");

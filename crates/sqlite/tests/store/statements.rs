@@ -23,3 +23,8 @@ async fn names_take_one_statement() {
 async fn rules_and_counts_take_one_statement() {
     statements::rules_and_counts_take_one_statement(&empty_store().await).await;
 }
+
+#[tokio::test]
+async fn short_lists_take_one_statement() {
+    statements::short_lists_take_one_statement(&empty_store().await).await;
+}

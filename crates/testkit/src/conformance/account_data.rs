@@ -10,6 +10,7 @@ use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::Event;
 use kalends_kernel::{ConnectorClientId, Version};
 use kalends_plans::{Metric, Plan};
+use kalends_quotas::Period;
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
@@ -298,6 +299,39 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
     }
     assert_eq!(scene.store.acceptances(scene.org).await.unwrap(), accepted);
     assert_eq!(other.store.acceptances(other.org).await.unwrap(), []);
+}
+
+/// The charges since a month are read together with what exists now. Earlier and later months are left out.
+pub async fn the_use_since_a_month_is_read_with_what_exists(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let agent = scene.agent().await;
+    scene.calendar(&agent).await;
+    let this = scene.make.period();
+    let (last, next) = (Period::of(this.start() - SignedDuration::micros(1)), Period::of(this.end()));
+    let mut changes = scene.changes();
+    for (period, amount) in [(Period::of(last.start() - SignedDuration::micros(1)), 1), (last, 2), (this, 3), (next, 4)]
+    {
+        changes = changes.charge(kalends_app::Charge { period, amount, ..scene.make.charge(None) });
+    }
+    scene.commit(changes).await;
+    let now = this.start();
+    let mut used = scene.store.use_since(scene.org, last, now).await.unwrap();
+    used.retain(|(_, _, used)| *used > 0);
+    used.sort_by_key(|(period, metric, _)| (*period, metric.as_str()));
+    let counted = [(None, Metric::Agents, 1), (None, Metric::Calendars, 1)];
+    let charged = [(Some(last), Metric::Events, 2), (Some(this), Metric::Events, 3)];
+    used.retain(|(_, metric, _)| *metric != Metric::WebhookEndpoints);
+    assert_eq!(used, [&counted[..], &charged[..]].concat());
+
+    let of_others = other.store.use_since(other.org, last, now).await.unwrap();
+    assert!(of_others.iter().all(|(period, metric, _)| period.is_none() && *metric != Metric::Events));
+    let mut usage = scene.store.usage(scene.org, this, now).await.unwrap();
+    let since = scene.store.use_since(scene.org, this, now).await.unwrap();
+    let mut since: Vec<_> = since.into_iter().map(|(_, metric, used)| (metric, used)).collect();
+    usage.sort_unstable();
+    since.sort_unstable();
+    assert_eq!(since, usage, "of one month, both are the same");
 }
 
 /// A deleted account is unknown at once, and its rows are removed in batches. Another organization keeps everything.

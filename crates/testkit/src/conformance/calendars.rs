@@ -4,7 +4,7 @@ use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{
     Agent, AgentActivity, AgentStatus, Calendar, CalendarPatch, Conflicts, ContextEvents, Event, Patch, Provider,
     RecurrenceDefault,
-    ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
+    ports::{AgentFilter, CalendarEntry, CalendarFilter, EventFilter, EventScope},
 };
 use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, Version};
 use kalends_time::SignedDuration;
@@ -157,7 +157,12 @@ pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(calendar)).await;
     }
     made.sort_by_key(|calendar| (calendar.created_at, calendar.id));
-    for filter in [CalendarFilter::OfAgent(agent.id), CalendarFilter::OfAgents, CalendarFilter::All] {
+    for filter in [
+        CalendarFilter::OfAgent(agent.id),
+        CalendarFilter::OfAgentAndShared(agent.id),
+        CalendarFilter::OfAgents,
+        CalendarFilter::All,
+    ] {
         for page in [
             LARGEST_PAGE,
             Page { limit: 1, offset: 0 },
@@ -173,6 +178,38 @@ pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
             assert_eq!((listed.data, listed.total), (expected, 7), "{filter:?} {page:?}");
         }
     }
+}
+
+/// Each calendar has an entry with the name of its agent, and a shared one without. Pages do not affect the total.
+pub async fn calendars_have_entries_with_the_names_of_their_agents(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (ada, bob) = (scene.agent().await, scene.agent().await);
+    let seen = ada.version;
+    let ada = Agent { name: "Ada \u{1f41f}".to_owned(), version: seen.next(), ..ada };
+    scene.commit(scene.changes().update(&ada, seen)).await;
+    let first = scene.calendar(&ada).await;
+    let zone = "Asia/Kathmandu".parse().unwrap();
+    let shared = Calendar { conflicts: Conflicts::Refuse, zone, ..scene.make.shared_calendar(scene.org) };
+    scene.commit(scene.changes().create(&shared)).await;
+    let calendars = [first, shared, scene.calendar(&bob).await];
+    let expected = calendars.iter().zip([Some(&ada), None, Some(&bob)]).map(|(calendar, agent)| CalendarEntry {
+        id: calendar.id,
+        name: calendar.name.clone(),
+        agent: agent.map(|agent| (agent.id, agent.name.clone())),
+        zone: calendar.zone,
+        conflicts: calendar.conflicts,
+    });
+    let expected: Vec<_> = expected.collect();
+    for (limit, offset) in [(200, 0), (3, 0), (1, 1), (2, 2), (50, 3)] {
+        let listed = scene.store.calendar_entries(scene.org, Page { limit, offset }).await.unwrap();
+        let of_page: Vec<_> = expected.iter().skip(offset as usize).take(limit as usize).cloned().collect();
+        assert_eq!((listed.data, listed.total), (of_page, 3), "{limit} {offset}");
+    }
+    scene.decommission(&bob).await;
+    let left = scene.store.calendar_entries(scene.org, LARGEST_PAGE).await.unwrap();
+    assert_eq!((left.data.as_slice(), left.total), (&expected[..2], 2));
+    let other = scene.other_organization().await;
+    assert_eq!(other.store.calendar_entries(other.org, LARGEST_PAGE).await.unwrap().data, []);
 }
 
 /// An organization neither sees nor changes the calendars of another, nor schedules on them.

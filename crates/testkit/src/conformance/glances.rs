@@ -1,7 +1,11 @@
 //! How much there is in an organization.
 
 use kalends_accounts::Change as AccountChange;
-use kalends_app::ports::Glance;
+use kalends_app::{
+    ChangeSet,
+    ports::{Glance, Waits},
+};
+use kalends_approvals::Change as ApprovalChange;
 use kalends_notifications::Deactivation;
 use kalends_proposals::Change as ProposalChange;
 use kalends_time::{CivilDate, SignedDuration, Timestamp};
@@ -70,6 +74,53 @@ pub async fn what_there_is_is_counted(store: &StoreUnderTest) {
     expected = Glance { calendars: 0, booking_pages: 0, bookings: 0, holds: 0, ..expected };
     assert_eq!(scene.glance().await, expected);
     assert_eq!(other.glance().await, empty);
+}
+
+/// What waits is known by its kind until it expires, and only in its organization. What is counted on the first page is
+/// counted alike.
+pub async fn what_waits_is_known_until_it_expires(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let waits = async |scene: &Scene, now: Timestamp| scene.store.waits(scene.org, now).await.unwrap();
+    let beginning = Fixtures::BEGINNING;
+    assert_eq!(waits(&scene, beginning).await, Waits::default());
+
+    let agent = scene.agent().await;
+    let (own, shared) = (scene.calendar(&agent).await, scene.shared_calendar().await);
+    let key = scene.make.scoped_key(&agent).key;
+    scene.commit(scene.changes().create(&key)).await;
+    let approvals = [scene.make.approval(&key), scene.make.approval(&key)];
+    for approval in &approvals {
+        let asked = vec![ApprovalChange::Ask(Box::new(approval.clone()))];
+        scene.commit(ChangeSet { approvals: asked, ..scene.changes() }).await;
+    }
+    let mut expected = Waits { approvals: 2, ..Waits::default() };
+    assert_eq!(waits(&scene, beginning).await, expected);
+    assert_eq!(scene.glance().await.pending_approvals, 2);
+
+    let hold = scene.stored(scene.make.hold(&shared, hours(1, 2), SignedDuration::hours(1))).await;
+    expected.has_holds = true;
+    assert_eq!(waits(&scene, beginning).await, expected);
+    let proposal = scene.make.proposal(&own, agent.id);
+    let mut changes = scene.changes();
+    changes.proposals = vec![ProposalChange::Create(Box::new(proposal.clone()))];
+    scene.commit(changes).await;
+    expected.has_proposals = true;
+    assert_eq!(waits(&scene, beginning).await, expected);
+    let owner = scene.first_owner().await;
+    let (invitation, _) = scene.invitation(&owner);
+    scene.put_invitation(&invitation).await;
+    expected.invitations = 1;
+    assert_eq!(waits(&scene, beginning).await, expected);
+    assert_eq!(waits(&other, beginning).await, Waits::default());
+
+    let last = approvals.iter().map(|approval| approval.expires_at).max().unwrap();
+    assert_eq!(waits(&scene, last).await.approvals, 0);
+    assert!(!waits(&scene, hold.hold.unwrap().expires_at).await.has_holds);
+    assert!(!waits(&scene, proposal.expires_at()).await.has_proposals);
+    assert_eq!(waits(&scene, invitation.expires_at).await.invitations, 0);
+    scene.delete(&shared).await;
+    assert!(!waits(&scene, beginning).await.has_holds);
 }
 
 /// A key that was used is known also after it was revoked.

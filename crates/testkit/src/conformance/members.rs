@@ -27,7 +27,7 @@ impl Scene {
         self.store.find_user(user).await.unwrap().unwrap().version
     }
 
-    async fn first_owner(&self) -> Membership {
+    pub(super) async fn first_owner(&self) -> Membership {
         let membership = Membership::owner(self.person().await.id, self.org, self.make.tick());
         let seen = self.seen(membership.user).await;
         self.commit(self.changes().account(Change::AddOwner { membership, seen })).await;
@@ -55,14 +55,14 @@ impl Scene {
         self.store.members_of(self.org).await.unwrap().into_iter().map(|(member, _)| member).collect()
     }
 
-    fn invitation(&self, by: &Membership) -> (MemberInvitation, TokenHash) {
+    pub(super) fn invitation(&self, by: &Membership) -> (MemberInvitation, TokenHash) {
         let (email, now) = (self.make.email(), self.make.tick());
         let (invitation, token) = MemberInvitation::issue(by, email, Role::Viewer, now, &self.make.entropy);
         let token = TokenHash::of(token.reveal());
         (invitation, token)
     }
 
-    async fn put_invitation(&self, invitation: &MemberInvitation) {
+    pub(super) async fn put_invitation(&self, invitation: &MemberInvitation) {
         self.commit(self.changes().account(Change::PutInvitation(invitation.clone()))).await;
     }
 }
@@ -97,6 +97,8 @@ pub async fn members_join_change_and_leave(store: &StoreUnderTest) {
     let elsewhere = other.join(bob.id, Role::Owner).await;
     assert_eq!(scene.members().await, [owner, joined]);
     assert_eq!(scene.store.memberships_of(bob.id).await.unwrap(), [joined, elsewhere]);
+    let organizations = [(joined, scene.organization().await), (elsewhere, other.organization().await)];
+    assert_eq!(scene.store.organizations_of(bob.id).await.unwrap(), organizations);
     let (_, account) = scene.store.members_of(scene.org).await.unwrap().remove(1);
     assert_eq!(Some(account), scene.store.find_user(bob.id).await.unwrap());
 
@@ -106,6 +108,7 @@ pub async fn members_join_change_and_leave(store: &StoreUnderTest) {
     scene.try_remove(bob.id).await.unwrap();
     assert_eq!(scene.members().await, [owner]);
     assert_eq!(scene.store.memberships_of(bob.id).await.unwrap(), [elsewhere]);
+    assert_eq!(scene.store.organizations_of(bob.id).await.unwrap(), organizations[1..]);
 }
 
 /// A deleted user is a member of nothing. A deleted organization has no members and no invitations.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX};
+use kalends_app::ports::{AgentName, AuditKey, AuditSubjects, CalendarName, NAMES_MAX, NamedForAudit};
 use kalends_calendars::{Agent, Calendar, Event};
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, SubscriptionId, WebhookId};
 use kalends_proposals::Change as ProposalChange;
@@ -45,6 +45,19 @@ pub(super) struct Known {
 }
 
 impl Asked {
+    /// The same identifiers, as a page of the audit log has them.
+    pub(super) fn in_audit(&self) -> AuditSubjects {
+        AuditSubjects {
+            agents: self.agents.clone(),
+            calendars: self.calendars.clone(),
+            events: self.events.clone(),
+            proposals: self.proposals.clone(),
+            booking_pages: self.pages.clone(),
+            webhooks: self.webhooks.clone(),
+            subscriptions: self.subscriptions.clone(),
+        }
+    }
+
     /// Reads the names of every kind as those of that organization.
     pub(super) async fn of(&self, scene: &Scene, org: OrgId) -> Known {
         let store = &scene.store;
@@ -164,6 +177,75 @@ pub async fn what_is_gone_has_no_name(store: &StoreUnderTest) {
     let gone = scene.decommission(&second.agent).await;
     let agents = [(gone.id, name_of(&gone))].into();
     assert_eq!(second.asked.of(&scene, scene.org).await, Known { agents, ..hidden(second.known) });
+}
+
+/// The names of a page of the audit log are those that each kind has on its own. All agents, keys and members are there
+/// too.
+pub async fn a_page_of_the_audit_log_is_named(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (ours, theirs) = (Things::of(&scene).await, Things::of(&other).await);
+    let (second, gone) = (scene.agent().await, scene.agent().await);
+    let (own, of_agent) = (scene.make.key(scene.org).key, scene.make.scoped_key(&ours.agent).key);
+    let owner = scene.first_owner().await;
+    scene.commit(scene.changes().create(&own).create(&of_agent)).await;
+    scene.commit(scene.changes().create(&scene.make.scoped_key(&gone).key)).await;
+    scene.decommission(&gone).await;
+    let email = scene.store.members_of(scene.org).await.unwrap()[0].1.email.as_str().to_owned();
+    let key = |id, prefix: &str, agent: Option<&Agent>, label| AuditKey {
+        id,
+        prefix: prefix.to_owned(),
+        agent: agent.map(|agent| agent.id),
+        agent_name: agent.map(|agent| agent.name.clone()),
+        label,
+    };
+    let everywhere = NamedForAudit {
+        agents: [&ours.agent, &second, &gone].map(|agent| (agent.id, agent.name.clone())).into(),
+        keys: vec![
+            key(own.id, &own.prefix, None, None),
+            key(of_agent.id, &of_agent.prefix, Some(&ours.agent), of_agent.label.clone()),
+        ],
+        members: vec![(owner.user, email)],
+        ..NamedForAudit::default()
+    };
+    let nothing = AuditSubjects::default();
+    assert_eq!(scene.store.names_for_audit(scene.org, &nothing).await.unwrap(), everywhere);
+    let known = ours.known;
+    let expected = NamedForAudit {
+        calendars: known.calendars.into_iter().map(|(id, calendar)| (id, calendar.name)).collect(),
+        events: known.events,
+        proposals: known.proposals,
+        booking_pages: known.pages,
+        webhooks: known.webhooks,
+        subscriptions: known.subscriptions,
+        ..everywhere.clone()
+    };
+    assert_eq!(scene.store.names_for_audit(scene.org, &ours.asked.in_audit()).await.unwrap(), expected);
+    let of_others = scene.store.names_for_audit(scene.org, &theirs.asked.in_audit()).await.unwrap();
+    assert_eq!(of_others, everywhere, "what other organizations have is missing");
+
+    scene.delete(&ours.calendar).await;
+    let left = scene.store.names_for_audit(scene.org, &ours.asked.in_audit()).await.unwrap();
+    let alone = ours.asked.of(&scene, scene.org).await;
+    let kept = (left.calendars.is_empty(), left.events, left.proposals, left.booking_pages, left.webhooks);
+    assert_eq!(kept, (true, alone.events, alone.proposals, alone.pages, alone.webhooks));
+    assert_eq!(left.subscriptions, alone.subscriptions);
+}
+
+/// An agent that is not among the oldest has a name in the audit log if it is asked for.
+pub async fn a_young_agent_is_named_in_the_audit_log(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let made: Vec<_> = (0..NAMES_MAX + 2).map(|_| scene.make.agent(scene.org)).collect();
+    scene.commit(made.iter().fold(scene.changes(), |changes, agent| changes.create(agent))).await;
+    let named = async |ids: &[AgentId]| {
+        let asked = AuditSubjects { agents: ids.iter().copied().collect(), ..AuditSubjects::default() };
+        let named = scene.store.names_for_audit(scene.org, &asked).await.unwrap();
+        named.agents.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    let oldest: Vec<_> = made.iter().take(NAMES_MAX).map(|agent| agent.id).collect();
+    let youngest = made[NAMES_MAX + 1].id;
+    assert_eq!(named(&[]).await, oldest);
+    assert_eq!(named(&[youngest, oldest[0]]).await, [oldest, vec![youngest]].concat());
 }
 
 /// As many names as a page has are read at once. Further identifiers are ignored.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_accounts::{Credential, Principal, Reach, reach::CallerKind};
-use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Store};
+use kalends_app::{
+    Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations,
+    ports::{Store, Waits},
+};
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
-use kalends_calendars::ports::{InstanceFilter, InstanceScope};
+use kalends_calendars::ports::{AgentFilter, CalendarFilter, InstanceFilter, InstanceScope};
 use kalends_kernel::{CalendarId, KeyId, MetadataFilter, Page, RequestId};
 use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire::SlotQuery;
@@ -184,6 +187,10 @@ pub async fn names_take_one_statement(store: &StoreUnderTest) {
     let nothing = Asked::default();
     let (_, statements) = statements_of(nothing.of(&scene, scene.org)).await;
     assert!(statements.is_empty(), "{statements:?}");
+    for asked in [asked, nothing] {
+        let (_, statements) = statements_of(scene.store.names_for_audit(scene.org, &asked.in_audit())).await;
+        assert_eq!(statements.len(), 1, "everything that a page of the audit log names: {statements:?}");
+    }
 }
 
 /// The rules of several calendars take one statement, and none if no calendar is given. The counts of subscriptions by
@@ -203,6 +210,49 @@ pub async fn rules_and_counts_take_one_statement(store: &StoreUnderTest) {
     }
     let (_, statements) = statements_of(scene.store.count_subscriptions(scene.org, None)).await;
     assert_eq!(statements.len(), 1, "{statements:?}");
+}
+
+/// What waits takes one statement. So does a page of a list that pages of the console show, whether or not it ends the
+/// list.
+pub async fn short_lists_take_one_statement(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    for _ in 0..3 {
+        let agent = scene.agent().await;
+        let calendar = scene.calendar(&agent).await;
+        scene.page_of(&calendar).await;
+        scene.subscribed(&calendar, "https://feeds.example.com/a").await;
+        let (_, calendars) = scene.connected(&["work"]).await;
+        scene.granted(Audience::All, &[&calendars[0]], &[]).await;
+        scene.commit(scene.changes().create(&scene.make.webhook(scene.org))).await;
+    }
+    let (store, org) = (&scene.store, scene.org);
+    // Opens the connections, so that this is not measured below.
+    let now = scene.make.clock.now();
+    store.waits(org, now).await.unwrap();
+    let (waits, statements) = statements_of(store.waits(org, now)).await;
+    assert_eq!((waits.unwrap(), statements.len()), (Waits::default(), 1), "{statements:?}");
+    let agents = AgentFilter::default();
+    for page in [Page { limit: 50, offset: 0 }, Page { limit: 2, offset: 0 }, Page { limit: 2, offset: 2 }] {
+        let one = |(total, statements): (u64, Vec<String>)| {
+            assert!(total >= 3 && statements.len() == 1, "{page:?} {total} {statements:?}");
+        };
+        let (listed, statements) = statements_of(store.calendar_entries(org, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_calendars(org, CalendarFilter::All, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_agents(org, agents, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_subscriptions(org, None, None, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_booking_pages(org, None, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_webhooks(org, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_connections(org, None, page)).await;
+        one((listed.unwrap().total, statements));
+        let (listed, statements) = statements_of(store.list_grants(org, None, page)).await;
+        one((listed.unwrap().total, statements));
+    }
 }
 
 /// Without a grant, no statement reads human calendars, for any question and whether or not the answer is cached. A

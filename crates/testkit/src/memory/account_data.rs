@@ -6,7 +6,7 @@ use kalends_accounts::{
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
 use kalends_kernel::{OrgId, StoreError};
-use kalends_plans::{Metric, Plan};
+use kalends_plans::{Counted, Metric, Plan};
 use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
@@ -118,6 +118,20 @@ impl AccountData for MemoryStore {
         let mut used: Vec<_> = used.map(|((_, metric, period), amount)| (*period, *metric, *amount)).collect();
         used.sort_by_key(|(period, metric, _)| (*period, metric.as_str()));
         Ok(used)
+    }
+
+    async fn use_since(
+        &self,
+        org: OrgId,
+        since: Period,
+        now: Timestamp,
+    ) -> Result<Vec<(Option<Period>, Metric, u64)>, StoreError> {
+        let (state, months) = (self.state(), since..=Period::of(now));
+        let monthly = state.used.iter().filter(|((by, _, period), _)| *by == org && months.contains(period));
+        let monthly = monthly.map(|((_, metric, period), amount)| (Some(*period), *metric, *amount));
+        let existing = Metric::ALL.into_iter().filter(|metric| metric.counted() == Counted::Existing);
+        let existing = existing.map(|metric| (None, metric, state.existing_at(org, metric, now)));
+        Ok(monthly.chain(existing.filter(|(.., used)| *used > 0)).collect())
     }
 
     async fn acceptances(&self, org: OrgId) -> Result<Vec<Acceptance>, StoreError> {

@@ -151,6 +151,11 @@ impl State {
         series.count().try_into().unwrap_or(u64::MAX)
     }
 
+    /// How much of a metric the organization has at `now`.
+    pub(super) fn existing_at(&self, org: OrgId, metric: Metric, now: Timestamp) -> u64 {
+        if metric == Metric::RecurringEvents { self.series_after(org, now) } else { self.existing(org, metric) }
+    }
+
     /// How much of a metric the organization has now.
     pub(super) fn existing(&self, org: OrgId, metric: Metric) -> u64 {
         let existing = match metric {

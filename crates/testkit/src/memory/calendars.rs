@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use kalends_calendars::{
     Agent, Calendar, ContextEvents, Event,
     ports::{
-        AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, MetadataIndex, OwnedEvent,
+        AgentFilter, Agents, CalendarEntry, CalendarFilter, Calendars, EventFilter, EventScope, Events, MetadataIndex,
+        OwnedEvent,
     },
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
@@ -54,6 +55,21 @@ impl Calendars for MemoryStore {
             CalendarFilter::All => true,
         });
         Ok(page_of(matching, |calendar| (calendar.created_at, calendar.id), page))
+    }
+
+    async fn calendar_entries(&self, org: OrgId, page: Page) -> Result<Listed<CalendarEntry>, StoreError> {
+        let listed = self.list_calendars(org, CalendarFilter::All, page).await?;
+        let state = self.state();
+        Ok(listed.map(|calendar| {
+            let agent = calendar.agent.and_then(|agent| state.agents.get(&(org, agent)));
+            CalendarEntry {
+                id: calendar.id,
+                name: calendar.name,
+                agent: agent.map(|agent| (agent.id, agent.name.clone())),
+                zone: calendar.zone,
+                conflicts: calendar.conflicts,
+            }
+        }))
     }
 
     async fn calendars_after(

@@ -1,7 +1,8 @@
 //! Counts what there is in an organization.
 
 use async_trait::async_trait;
-use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances};
+use kalends_app::ports::{GLANCE_AHEAD, Glance, Glances, Waits};
+use kalends_approvals::Status as Decision;
 use kalends_calendars::{EventStatus, ports::StatusAt};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_plans::Metric;
@@ -19,6 +20,7 @@ impl Glances for MemoryStore {
         };
         let held = StatusAt { status: EventStatus::Hold, now };
         let proposals = state.proposals.values().filter(|proposal| proposal.org() == org);
+        let approvals = state.approvals.values().filter(|approval| approval.org == org);
         let begin = |start: Timestamp| now <= start && start < now + GLANCE_AHEAD;
         let next = state.visible_events(org).filter(|(event, _)| begin(event.times.span.start()));
         let next = next.filter(|(event, _)| event.status != EventStatus::Cancelled);
@@ -31,8 +33,21 @@ impl Glances for MemoryStore {
             webhooks: state.existing(org, Metric::WebhookEndpoints),
             failed_webhooks: state.webhooks.values().filter(failed).count() as u64,
             pending_proposals: proposals.filter(|found| found.state_at(now).status() == Status::Pending).count() as u64,
+            pending_approvals: approvals.filter(|found| found.status(now) == Decision::Pending).count() as u64,
             holds: state.visible_events(org).filter(|(event, _)| has_status(event, held)).count() as u64,
             bookings: next.map(|(event, _)| state.guests_of(org, event.id).count() as u64).sum(),
+        })
+    }
+
+    async fn waits(&self, org: OrgId, now: Timestamp) -> Result<Waits, StoreError> {
+        let Glance { pending_approvals, holds, pending_proposals, .. } = self.glance(org, now).await?;
+        let state = self.state();
+        let invitations = state.invitations.values().filter(|invitation| invitation.org == org);
+        Ok(Waits {
+            approvals: pending_approvals,
+            has_holds: holds > 0,
+            has_proposals: pending_proposals > 0,
+            invitations: invitations.filter(|invitation| invitation.holds(now)).count() as u64,
         })
     }
 }

@@ -38,8 +38,7 @@ impl Metering for MemoryStore {
         let used = Metric::ALL.into_iter().map(|metric| {
             let used = match metric.counted() {
                 Counted::Monthly => state.used.get(&(org, metric, period)).copied().unwrap_or(0),
-                Counted::Existing if metric == Metric::RecurringEvents => state.series_after(org, now),
-                Counted::Existing => state.existing(org, metric),
+                Counted::Existing => state.existing_at(org, metric, now),
             };
             (metric, used)
         });

@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_app::ports::{AgentName, CalendarName, NAMES_MAX, Names, subscription_name};
+use kalends_accounts::ports::{AccountData as _, People as _};
+use kalends_app::ports::{
+    AgentName, AuditKey, AuditSubjects, CalendarName, NAMES_MAX, NamedForAudit, Names, subscription_name,
+};
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, OrgId, ProposalId, StoreError, SubscriptionId, WebhookId,
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, OrgId, ProposalId, StoreError, SubscriptionId,
+    UserId, WebhookId,
 };
 
 use super::MemoryStore;
@@ -92,6 +96,59 @@ impl Names for MemoryStore {
         named(subscriptions, |id| {
             let found = state.visible_subscriptions(org).find(|found| found.id == id);
             found.map(|found| subscription_name(found.label.as_deref(), &found.url))
+        })
+    }
+
+    async fn names_for_audit(&self, org: OrgId, asked: &AuditSubjects) -> Result<NamedForAudit, StoreError> {
+        let keys = self.keys_in_force(org).await?;
+        let members = self.members_of(org).await?.into_iter();
+        let calendars = self.names_of_calendars(org, &asked.calendars).await?.into_iter();
+        let events = self.titles_of_events(org, &asked.events).await?;
+        let proposals = self.titles_of_proposals(org, &asked.proposals).await?;
+        let booking_pages = self.titles_of_booking_pages(org, &asked.booking_pages).await?;
+        let webhooks = self.hosts_of_webhooks(org, &asked.webhooks).await?;
+        let subscriptions = self.names_of_subscriptions(org, &asked.subscriptions).await?;
+
+        let state = self.state();
+        let mut agents: Vec<_> = state.agents.values().filter(|agent| agent.org == org).collect();
+        agents.sort_by_key(|agent| (agent.created_at, agent.id));
+        let oldest = agents.iter().take(NAMES_MAX).map(|agent| agent.id);
+        let listed: BTreeSet<AgentId> = oldest.chain(asked.agents.iter().copied().take(NAMES_MAX)).collect();
+        let keys = keys.into_iter().map(|key| AuditKey {
+            agent_name: key.agent.and_then(|agent| state.agents.get(&(org, agent))).map(|agent| agent.name.clone()),
+            id: key.id,
+            prefix: key.prefix,
+            agent: key.agent,
+            label: key.label,
+        });
+        Ok(NamedForAudit {
+            keys: keys.collect(),
+            agents: agents
+                .into_iter()
+                .filter(|agent| listed.contains(&agent.id))
+                .map(|agent| (agent.id, agent.name.clone()))
+                .collect(),
+            members: members.map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect(),
+            calendars: calendars.map(|(id, calendar)| (id, calendar.name)).collect(),
+            events,
+            proposals,
+            booking_pages,
+            webhooks,
+            subscriptions,
+        })
+    }
+
+    async fn names_of_external_calendars(
+        &self,
+        org: OrgId,
+        human: UserId,
+        calendars: &BTreeSet<ExternalCalendarId>,
+    ) -> Result<BTreeMap<ExternalCalendarId, String>, StoreError> {
+        let state = self.state();
+        named(calendars, |id| {
+            let found = state.external.get(&(org, id))?;
+            let row = state.connections.get(&(org, found.connection))?;
+            (row.connection.human == human).then(|| found.theirs.name.clone())
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Change, Email, FactorUse, MemberInvitation, Membership, Role, SecondFactor, Session, SessionEnd, SignedIn,
-    TokenHash, TokenPurpose, User, UserToken, active_membership,
+    Change, Email, FactorUse, MemberInvitation, Membership, Organization, Role, SecondFactor, Session, SessionEnd,
+    SignedIn, TokenHash, TokenPurpose, User, UserToken, active_membership,
     oauth::KnownIdentity,
     ports::{MemberInvitations, People, SecondFactors, Sessions, UserTokens},
 };
@@ -202,6 +202,13 @@ impl People for MemoryStore {
         let mut all: Vec<_> = all.filter(|member| state.organizations.contains_key(&member.org)).copied().collect();
         all.sort_by_key(|member| (member.since, member.org));
         Ok(all)
+    }
+
+    async fn organizations_of(&self, user: UserId) -> Result<Vec<(Membership, Organization)>, StoreError> {
+        let memberships = self.memberships_of(user).await?;
+        let state = self.state();
+        let with_organization = |member: Membership| Some((member, state.organizations.get(&member.org)?.clone()));
+        Ok(memberships.into_iter().filter_map(with_organization).collect())
     }
 
     async fn members_of(&self, org: OrgId) -> Result<Vec<(Membership, User)>, StoreError> {

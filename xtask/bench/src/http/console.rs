@@ -13,18 +13,26 @@ use crate::service::Program;
 pub(crate) const PAGES: &[(&str, &str)] = &[
     ("console: overview", "/console"),
     ("console: waiting", "/console/waiting"),
+    ("console: approvals", "/console/approvals"),
+    ("console: proposals", "/console/proposals"),
     ("console: week of 100 events", "/console/calendar"),
     ("console: availability", "/console/availability"),
+    ("console: test of availability", "/console/availability/test"),
     ("console: booking pages", "/console/booking-pages"),
+    ("console: bookings", "/console/bookings"),
     ("console: agents", "/console/agents"),
     ("console: keys", "/console/keys"),
     ("console: connections", "/console/connections"),
     ("console: feeds", "/console/feeds"),
+    ("console: subscriptions", "/console/feeds/subscriptions"),
     ("console: webhooks", "/console/webhooks"),
     ("console: activity", "/console/activity"),
     ("console: usage", "/console/usage"),
     ("console: organization", "/console/organization"),
     ("console: members", "/console/members"),
+    ("console: own account", "/console/account"),
+    ("console: own organizations", "/console/orgs"),
+    ("console: claims", "/console/claims"),
 ];
 
 /// The number of agents, each with a calendar.

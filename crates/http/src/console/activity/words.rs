@@ -1,7 +1,7 @@
 //! The entries of the audit log in words.
 
-use kalends_accounts::{Action, KeyLabel, KeyView};
-use kalends_app::{AuditNames, operations};
+use kalends_accounts::{Action, KeyLabel};
+use kalends_app::{AuditNames, operations, ports::AuditKey};
 use kalends_calendars::Occurrence;
 use kalends_kernel::{AgentId, ApprovalId, CalendarId, KeyId, UserId};
 use kalends_web::{ActivityPart, Href};
@@ -73,11 +73,11 @@ pub(super) fn user_or_key(prefix: &str, names: &AuditNames) -> String {
         return email.to_owned();
     }
     match names.key_of(prefix) {
-        Some(KeyView { agent: Some(agent), label: Some(label), .. }) => {
+        Some(AuditKey { agent: Some(agent), label: Some(label), .. }) => {
             format!("The key “{}” of {}", label.as_str(), agent_name(*agent, names))
         }
-        Some(KeyView { agent: Some(agent), label: None, .. }) => format!("The key of {}", agent_name(*agent, names)),
-        Some(KeyView { agent: None, .. }) => "The organization's key".to_owned(),
+        Some(AuditKey { agent: Some(agent), label: None, .. }) => format!("The key of {}", agent_name(*agent, names)),
+        Some(AuditKey { agent: None, .. }) => "The organization's key".to_owned(),
         None if prefix.starts_with(UserId::PREFIX) => format!("The user {prefix}…"),
         None => format!("The former key {prefix}…"),
     }
@@ -127,8 +127,9 @@ pub(super) fn not_done(entry: &AuditEntry) -> Option<String> {
 
 /// Whether the entry is of a write that needed approval, so that it was only asked for.
 fn waits(entry: &AuditEntry) -> bool {
-    let operation = operations::find(&entry.method, &entry.path);
-    entry.status == ACCEPTED && operation.is_some_and(|operation| operation.status != ACCEPTED)
+    // Few entries have this status, and the list of operations is long.
+    entry.status == ACCEPTED
+        && operations::find(&entry.method, &entry.path).is_some_and(|operation| operation.status != ACCEPTED)
 }
 
 /// Why a request with that status was refused, as a sentence; `None` if it was not refused.
@@ -151,7 +152,7 @@ pub(super) fn outcome(entry: &AuditEntry) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kalends_accounts::{Principal, Scopes};
+    use kalends_accounts::Principal;
     use kalends_kernel::{AuditId, EventId, RequestId};
     use kalends_time::Timestamp;
     use rstest::rstest;
@@ -180,17 +181,12 @@ mod tests {
     }
 
     fn names() -> AuditNames {
-        let key = |id, prefix: &str, agent, label: Option<&str>| KeyView {
+        let key = |id, prefix: &str, agent, label: Option<&str>| AuditKey {
             id,
             agent,
+            agent_name: None,
             label: label.map(|label| KeyLabel::parse("label", label).unwrap()),
-            scopes: Scopes::NONE,
-            approval: None,
-            connector: None,
             prefix: prefix.to_owned(),
-            created_at: Timestamp::from_micros(0),
-            created_by: None,
-            last_used_on: None,
         };
         let other = |byte| KeyId::from_bytes([byte; 16]);
         let keys = vec![

@@ -1,14 +1,14 @@
 //! Grants, and the calendars that count by them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::BusySet;
 use kalends_bridge::HumanBusy;
-use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
+use kalends_bridge::{Audience, Change, ConnectionPatch, ExternalCalendar, Grant};
 use kalends_calendars::{Agent, HumanFor, ports::LivingAgent};
 use kalends_kernel::HumanSource;
-use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision};
+use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision, UserId};
 use kalends_time::Span;
 
 use super::{TASKS, covered, reading, sources};
@@ -16,6 +16,29 @@ use crate::conformance::{
     StoreUnderTest,
     scene::{LARGEST_PAGE, Scene, assert_refused, hours, minutes, race},
 };
+
+fn names_of(calendars: &[ExternalCalendar]) -> BTreeMap<ExternalCalendarId, String> {
+    calendars.iter().map(|calendar| (calendar.id, calendar.theirs.name.clone())).collect()
+}
+
+/// A user's connected calendars have names for that user alone, in one organization.
+pub async fn connected_calendars_are_named_to_their_user(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (own, calendars) = scene.connected(&["work", "home"]).await;
+    let (theirs, more) = scene.connected(&["work"]).await;
+    assert_ne!(own.human, theirs.human);
+    let asked: BTreeSet<ExternalCalendarId> = calendars.iter().chain(&more).map(|calendar| calendar.id).collect();
+    let names = async |scene: &Scene, human: UserId| {
+        scene.store.names_of_external_calendars(scene.org, human, &asked).await.unwrap()
+    };
+    assert_eq!(names(&scene, own.human).await, names_of(&calendars));
+    assert_eq!(names(&scene, theirs.human).await, names_of(&more));
+    assert_eq!(names(&other, own.human).await, BTreeMap::new());
+    let delete = vec![Change::DeleteConnection { org: scene.org, connection: own.id, seen: own.version }];
+    scene.bridge(delete).await.unwrap();
+    assert_eq!(names(&scene, own.human).await, BTreeMap::new());
+}
 
 /// Every field survives, for each audience. Lists are oldest first and paged, and other organizations see nothing.
 pub async fn grants_round_trip(store: &StoreUnderTest) {
