@@ -235,14 +235,29 @@ impl App {
 
     /// Commits revocations in a change-set of `org`, and waits until no node accepts the keys. Until then, a request
     /// with one of them can make another one. So a takeover revokes twice: the second time once no node accepts the
-    /// keys.
-    pub(crate) async fn commit_revocations(&self, org: OrgId, revocations: Vec<Change>) -> Result<(), Attempt> {
+    /// keys. Then the writes that wait with them are cancelled, for `user`, who takes over.
+    pub(crate) async fn commit_revocations(
+        &self,
+        org: OrgId,
+        revocations: Vec<Change>,
+        (user, cause): (UserId, &By<'_>),
+    ) -> Result<(), Attempt> {
         if revocations.is_empty() {
             return Ok(());
         }
+        let revoked = revocations.iter().filter_map(|change| match change {
+            Change::RevokeKeys { org, .. } => Some(*org),
+            _ => None,
+        });
+        let revoked: Vec<OrgId> = revoked.collect();
         let mut changes = ChangeSet::new(org);
         changes.accounts = revocations;
-        self.commit_changes(changes).await
+        self.commit_changes(changes).await?;
+        let by = Principal::user_prefix(user);
+        for org in revoked {
+            self.cancel_approvals_in(org, &by, cause).await;
+        }
+        Ok(())
     }
 }
 

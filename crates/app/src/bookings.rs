@@ -11,12 +11,13 @@ use kalends_kernel::{CalendarId, EventId, Metadata};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_quotas::Period;
+use kalends_runs::Kept;
 use kalends_time::{Span, Timestamp};
 use kalends_wire as wire;
 use serde_json::{Map, Value};
 
 use crate::{
-    Answered, App, ChangeSet, Charge, Missing, OpenPage, Refusal, Request,
+    Answered, App, ChangeSet, Charge, Guard, Missing, OpenPage, Refusal, Request,
     attempt::{Attempt, retry_in_turn},
     audit::Subject,
     letters::HostLetter,
@@ -191,6 +192,7 @@ impl App {
                 return Ok(Answered::shows(request, body, None));
             }
             // If the event comes back, it comes back without the guest.
+            self.stays_gone(booking, &mut changes).await?;
             changes.bookings.push(cancellation(booking, CancelledBy::Guest, now));
             return self.commit_booking(request, page, booking.event, changes, body).await;
         };
@@ -408,6 +410,22 @@ impl App {
             (found.booking.event, found.booking.cancelled_by) == (booking.event, booking.cancelled_by)
         };
         if found.is_some_and(|(_, now)| same(&now)) { Ok(()) } else { Err(Attempt::Stale) }
+    }
+
+    /// Adds a guard that the event of a booking, which is gone, does not come back before its guest has cancelled.
+    async fn stays_gone(&self, booking: &Booking, changes: &mut ChangeSet) -> Result<(), Attempt> {
+        let (org, id) = (booking.org, booking.event);
+        let kept = self.parts.store.kept_events(org, &[id]).await?;
+        // Neither an event that was purged comes back, nor one whose calendar is gone.
+        let Some(Kept { event, .. }) = kept.first() else { return Ok(()) };
+        let Some(calendar) = self.parts.store.find_calendar(org, event.calendar).await? else { return Ok(()) };
+        // The calendar was read first, so whatever brings the event back later raises its revision.
+        let found = self.parts.store.find_event(org, id).await?;
+        if found.is_some_and(|found| found.event.at(self.now()).status != EventStatus::Cancelled) {
+            return Err(Attempt::Stale);
+        }
+        changes.guards.push(Guard::CalendarRevision { calendar: calendar.id, seen: calendar.revision });
+        Ok(())
     }
 
     /// A booking whose token has that purpose.

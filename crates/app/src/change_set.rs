@@ -1,7 +1,7 @@
 //! The writes that a use case commits, as plain data.
 
 use kalends_accounts::{Allowance, AuditEntry};
-use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RequestId, Revision, Version};
 use kalends_notifications::{FeedEntry, Letter, Message, Withdrawn};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
@@ -119,6 +119,15 @@ pub enum Guard {
         limit: u64,
         /// The current time.
         now: Timestamp,
+    },
+    /// As many bookings that nobody cancelled have the event as when they were counted; otherwise the change-set is
+    /// stale. A guest may cancel although the event is gone, so its version says nothing about them. The change-set
+    /// writes the event, and such a cancellation guards the event's calendar: one of the two comes first.
+    Guests {
+        /// The event.
+        event: EventId,
+        /// How many there were.
+        count: u64,
     },
 }
 

@@ -19,7 +19,7 @@ use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
     attempt::{Attempt, retry_stale},
-    audit::Subject,
+    audit::{By, Subject},
     console::human,
     letters,
     ports::MailError,
@@ -27,6 +27,8 @@ use crate::{
 
 /// Every initiation gets the same message.
 const MESSAGE: &str = "If an organization can be claimed with the address, a code is on its way there.";
+/// The cause in the audit log.
+const TAKES_EFFECT: &str = "claim takes effect";
 /// How many claims take effect concurrently.
 const TOGETHER: usize = 8;
 /// How many claims of one user are settled before they are listed. The duty settles the rest.
@@ -295,7 +297,8 @@ impl App {
         let gone = self.parts.store.find_organization(org).await?.is_none();
         match claim.take_effect(owned || gone, self.now()) {
             Some(Claim { state: ClaimState::Effective { .. }, .. }) => {
-                self.commit_revocations(org, vec![self.revoking_keys(org)]).await
+                let by = (claim.user, &By::Duty(TAKES_EFFECT));
+                self.commit_revocations(org, vec![self.revoking_keys(org)], by).await
             }
             _ => Ok(()),
         }
@@ -314,7 +317,7 @@ impl App {
             ip: None,
             status: 200,
             method: "AUTO".to_owned(),
-            path: "claim takes effect".to_owned(),
+            path: TAKES_EFFECT.to_owned(),
             duration: SignedDuration::ZERO,
             request: RequestId::new(now, self.entropy()),
             created_at: now,

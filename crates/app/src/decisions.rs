@@ -20,6 +20,8 @@ use crate::{
 
 /// How often a wait looks for the decisions of other nodes.
 const LOOKS_EVERY: Duration = Duration::from_secs(2);
+/// How many approvals of an organization one read of a takeover returns.
+const READ_AT_ONCE: u32 = 100;
 
 /// An approval that is about to be carried out, with the caller in whose name the request is made.
 pub struct ToMake {
@@ -247,6 +249,43 @@ impl App {
             self.store_changes(changes).await.map_err(|error| self.refused_commit(error))
         })
         .await
+    }
+
+    /// Cancels all writes of an organization that wait with revoked keys, after a takeover that revoked all of its keys:
+    /// they could not be made any more, and free their times. `by` took over. What cannot be cancelled expires.
+    pub(crate) async fn cancel_approvals_in(&self, org: OrgId, by: &str, cause: &By<'_>) {
+        if let Err(attempt) = self.cancel_approvals_of_revoked(org, by, cause).await {
+            let error = attempt.into_refusal();
+            tracing::error!(%org, error = &error as &dyn std::error::Error, "the writes of revoked keys wait on");
+        }
+    }
+
+    async fn cancel_approvals_of_revoked(&self, org: OrgId, by: &str, cause: &By<'_>) -> Result<(), Attempt> {
+        loop {
+            let pending = self.parts.store.pending_approvals(org, self.now(), READ_AT_ONCE).await?;
+            let mut ended: u32 = 0;
+            for seen in &pending {
+                // The new owner may have made keys already.
+                if self.parts.store.find_scoped_key(org, seen.key).await?.is_some() {
+                    continue;
+                }
+                let now = self.now();
+                let Ok(cancelled) = seen.cancelled(by, now) else { continue };
+                let mut changes = ChangeSet::new(org);
+                self.add_decision(seen, cancelled, &mut changes).await?;
+                let subject = Subject { org, agent: Some(seen.agent), resource: seen.id.to_string() };
+                changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, cause, 200, now));
+                match self.store_changes(changes).await {
+                    Ok(()) => ended += 1,
+                    // Somebody may have decided it in the meantime.
+                    Err(CommitError::Stale) => {}
+                    Err(error) => return Err(self.refused_commit(error)),
+                }
+            }
+            if ended == 0 || pending.len() < READ_AT_ONCE as usize {
+                return Ok(());
+            }
+        }
     }
 
     pub(crate) async fn found_approval(&self, actor: &Actor, id: &str) -> Result<Approval, Refusal> {

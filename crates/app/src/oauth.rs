@@ -323,7 +323,9 @@ impl App {
                 let address = linking.user.email.clone();
                 let org = changes.org;
                 let entered = unless_taken(self.open(request, &linking.user, changes).await)?;
-                self.commit_revocations(org, revocations).await?;
+                let prefix = Principal::user_prefix(id);
+                let by = By::Request { request, key_prefix: Some(&prefix) };
+                self.commit_revocations(org, revocations, (id, &by)).await?;
                 if entered.is_ok() {
                     let provider = Foreign::new(self.title_of(identity.provider));
                     let console = &self.parts.settings.console_url;

@@ -15,7 +15,7 @@ use crate::{
     Answered, App, ChangeSet, Refusal, Request,
     address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
-    audit::Subject,
+    audit::{By, Subject},
     letters,
 };
 
@@ -116,7 +116,8 @@ impl App {
             let subject = Subject { org, agent: None, resource: user.to_string() };
             let prefix = Principal::user_prefix(user);
             let answer = unless_taken(self.commit(request, Some(&prefix), subject, changes, answer).await)?;
-            self.commit_revocations(org, revocations).await?;
+            let by = By::Request { request, key_prefix: Some(&prefix) };
+            self.commit_revocations(org, revocations, (user, &by)).await?;
             Ok::<_, Attempt>((answer, letters::password_was_reset(&email, has_lost_keys)))
         })
         .await?;

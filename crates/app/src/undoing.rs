@@ -72,7 +72,12 @@ impl App {
                     continue;
                 }
                 let Event { org, id, .. } = rewrite.current;
-                rewrite.is_booked = self.parts.store.count_guests(org, id).await? > 0;
+                let count = self.parts.store.count_guests(org, id).await?;
+                rewrite.is_booked = count > 0;
+                if rewrite.is_booked {
+                    // A guest may cancel although the event is gone.
+                    changes.guards.push(Guard::Guests { event: id, count });
+                }
                 if !rewrite.is_booked && self.parts.store.count_bookings(org, id).await? > 0 {
                     // All guests have cancelled.
                     in_the_way.push(found.in_the_way(rewrite.resource, Reason::Changed));

@@ -24,6 +24,7 @@ use http_body::{Frame, SizeHint};
 use kalends_app::operations::{self, Operation};
 use kalends_calendars::HOLD_SET_MAX;
 use kalends_kernel::{LIMIT_DEFAULT, OrgId, PAGE_BYTES_MAX};
+use kalends_notifications::FEED_PAGE_BYTES;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -188,6 +189,9 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
         id if id == operations::LIST_HOLD_SETS.id => {
             PAGE_BYTES_MAX.min(entries(query).saturating_mul(HOLD_SET_MAX).saturating_mul(ENTRY_MAX))
         }
+        id if id == operations::LIST_ORGANIZATION_CHANGES.id && reads_at_once(query) => {
+            (FEED_PAGE_BYTES + ENTRY_MAX).min(entries(query).saturating_mul(ENTRY_MAX))
+        }
         // The list is short, but it is made of the whole approvals.
         id if id == operations::LIST_APPROVALS.id => entries(query).saturating_mul(APPROVAL_MAX),
         // The answer contains what was sent.
@@ -196,6 +200,15 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
         _ => 0,
     };
     if for_tool { bytes.saturating_mul(OF_TOOLS) } else { bytes }
+}
+
+/// Whether a page of the change feed is read without a wait. A request that waits must not hold memory meanwhile: those
+/// that are woken read one after the other. Without `since`, nothing but the end is read.
+fn reads_at_once(query: Option<&str>) -> bool {
+    let query = query.unwrap_or_default().as_bytes();
+    let has_since = form_urlencoded::parse(query).any(|(name, _)| name == "since");
+    let waits = form_urlencoded::parse(query).any(|(name, seconds)| name == "wait" && seconds != "0");
+    has_since && !waits
 }
 
 /// The maximum number of entries on the page.
@@ -416,6 +429,10 @@ mod tests {
         assert_eq!(needed(&operations::CREATE_EVENT_BATCH, None, false), BODY_MAX);
         assert_eq!(needed(&operations::GET_EVENT, Some("limit=200"), true), 0);
         assert_eq!(needed(&operations::LIST_APPROVALS, Some("limit=200"), false), 200 * APPROVAL_MAX);
+        let changes = |query| needed(&operations::LIST_ORGANIZATION_CHANGES, Some(query), false);
+        assert_eq!(changes("since=x&limit=200"), FEED_PAGE_BYTES + ENTRY_MAX);
+        assert_eq!((changes("since=x&limit=2&wait=0"), changes("limit=2")), (2 * ENTRY_MAX, 0));
+        assert_eq!(changes("since=x&wait=60"), 0, "a request that waits holds nothing meanwhile");
     }
 
     /// A body with a known length.

@@ -196,6 +196,7 @@ async fn write(
     accounts::apply(connection, batch).await?;
     usage::check_existing(connection, batch).await?;
     placed::check(connection, batch).await?;
+    bookings::check(connection, batch).await?;
     runs::check(connection, batch).await?;
     approvals::check(connection, batch).await?;
     usage::charge(connection, batch).await?;

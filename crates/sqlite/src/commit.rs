@@ -201,6 +201,7 @@ async fn apply_group(
     for entry in &group {
         apply::accounts::check_existing(connection, entry).await?;
         apply::placed::check(connection, entry).await?;
+        apply::bookings::check(connection, entry).await?;
         apply::runs::check(connection, entry).await?;
         apply::approvals::check(connection, entry).await?;
     }

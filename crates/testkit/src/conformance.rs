@@ -533,6 +533,8 @@ macro_rules! conformance_cases {
                 guests_share_an_event,
                 a_booking_needs_the_page_that_was_seen,
                 a_slot_is_booked_once,
+                an_event_comes_back_for_the_guests_that_were_counted,
+                an_event_comes_back_or_its_guest_cancels,
                 the_number_of_booking_pages_is_limited,
                 booking_pages_end_with_their_organization,
             }
@@ -578,6 +580,7 @@ macro_rules! conformance_cases {
             change_feed {
                 entries_of_a_feed_round_trip,
                 a_reader_gets_the_types_that_it_wants,
+                a_page_of_changes_has_a_limit_in_bytes,
                 a_feed_starts_with_its_first_reader,
                 readers_agree_on_one_order,
                 no_change_is_lost_while_a_feed_starts,

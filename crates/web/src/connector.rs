@@ -61,6 +61,8 @@ pub struct ConnectorForOthers<'a> {
     pub client: &'a str,
     /// The host to which the answer would go.
     pub host: &'a str,
+    /// Whether nobody may grant it, because the organization is on the waiting list.
+    pub waits: bool,
     /// The addresses of those who may grant access.
     pub managers: &'a [String],
     /// The path and query of the page.

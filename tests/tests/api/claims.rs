@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     console::{Human, PASSWORD},
-    fixtures::{has_exactly, is_id, wait_until},
+    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, wait_until},
 };
 
 const TERMS: &str = "2026-01-01";
@@ -185,6 +185,42 @@ async fn an_operator_s_organization_can_be_claimed(#[case] database: Database) {
     let effective = claims(&owner).await;
     assert_eq!((&effective[0]["status"], &effective[0]["org_id"]), (&json!("effective"), &json!(org.id)));
     owner.post(format!("/v1/auth/orgs/{}/switch", org.id)).await.expect(200);
+}
+
+/// What keys asked for that end with a takeover does not keep times until it expires.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_takeover_cancels_the_writes_that_wait_for_approval(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org_with("pro", &["--email", OPERATOR]).await;
+    let api = server.api(&org);
+    let (agent, calendar) = agent_with_calendar(&api).await;
+    let body = json!({ "agent_id": agent, "requires_approval": "writes", "approval_expires_in_minutes": 10_080 });
+    let key = api.post("/v1/keys").json(body).await.expect(201);
+    let asking = server.client(key["key"].as_str().unwrap());
+    let mut approvals = Vec::new();
+    for hour in [9, 10] {
+        let (start, end) = (format!("2031-03-03T{hour:02}:00:00Z"), format!("2031-03-03T{hour:02}:30:00Z"));
+        let asked = asking.post(format!("/v1/calendars/{calendar}/events")).json(event_body("Sync", &start, &end));
+        approvals.push(text(&asked.await.expect(202).at("/approval/id")));
+    }
+    let day = "start=2031-03-03T00:00:00Z&end=2031-03-04T00:00:00Z&include_busy=true";
+    let free = format!("/v1/calendars/{calendar}/availability?{day}");
+    assert_eq!(api.get(&free).await.expect(200)["busy"].as_array().unwrap().len(), 2);
+
+    let owner = human(&server, OPERATOR).await;
+    held(&server, &owner, OPERATOR).await;
+    server.restart_at_offset(DAY + 5).await;
+    let owner = signed_in(&server, OPERATOR).await;
+    assert_eq!(claims(&owner).await[0]["status"], "effective");
+    owner.post(format!("/v1/auth/orgs/{}/switch", org.id)).await.expect(200);
+    for approval in &approvals {
+        assert_eq!(owner.get(format!("/v1/approvals/{approval}")).await.expect(200)["status"], "cancelled");
+    }
+    assert_eq!(owner.get(&free).await.expect(200)["busy"], json!([]));
+    let logged = owner.get("/v1/audit-log?action=approval.cancel").await.expect(200).data();
+    assert_eq!(logged.len(), approvals.len(), "{logged:#?}");
+    assert!(logged.iter().all(|entry| entry["path"] == "claim takes effect"), "{logged:#?}");
 }
 
 #[apply(on_both)]

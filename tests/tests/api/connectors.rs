@@ -551,6 +551,23 @@ async fn members_see_whom_to_ask(#[case] database: Database) {
 
 #[apply(on_both)]
 #[tokio::test]
+async fn owners_see_that_their_organization_waits_for_admission(#[case] database: Database) {
+    let house = House::on(database, "pro").await;
+    let server = &house.server;
+    let client = register(server).await;
+    let mut pages = house.pages().await;
+    server.cli(&["org", "waitlist", &house.ada.org]).await.succeeded();
+    let (address, page) = opened(&mut pages, &asking(server, &client, &[])).await;
+    let page = page.says(200, "assistant.example cannot be connected yet").says(200, "on the waiting list");
+    assert!(!page.text.contains("Only owners") && !page.text.contains("Approve"), "{}", page.text);
+    let fields = [("org", &*house.ada.org), ("agent_id", &*house.agent), ("decision", "approve")];
+    assert_eq!(pages.send(&address, &fields).await.status, 403);
+    server.cli(&["org", "activate", &house.ada.org]).await.succeeded();
+    opened(&mut pages, &asking(server, &client, &[])).await.1.says(200, "Approve");
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_grant_holds_only_while_its_giver_may_create_keys(#[case] database: Database) {
     let house = House::on(database, "pro").await;
     let server = &house.server;

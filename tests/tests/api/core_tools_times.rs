@@ -296,8 +296,11 @@ async fn a_repeated_confirmation_or_release_is_answered_as_the_first(#[case] dat
         says(&error["next"], "hold_time again");
     }
     let plain = event(&api, &calendar, "2038-04-01T09:00:00Z", "2038-04-01T10:00:00Z").await;
-    let error = wrong(&api, "release_hold", json!({ "hold_id": plain })).await;
-    assert_eq!(error["code"], "not_a_hold", "{error:#}");
+    for tool in ["release_hold", "confirm_hold"] {
+        let error = wrong(&api, tool, json!({ "hold_id": plain })).await;
+        assert_eq!(error["code"], "not_a_hold", "{error:#}");
+        says(&error["next"], "never was a hold");
+    }
 }
 
 #[apply(on_both)]

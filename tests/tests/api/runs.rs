@@ -319,6 +319,7 @@ async fn what_cannot_be_taken_back_takes_no_run(#[case] database: Database) {
         bold.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })),
         bold.post(format!("/v1/scheduling/proposals/{proposal}/cancel")),
         bold.post(page).json(json!({ "calendar_id": team.calendar, "title": "x" })),
+        bold.post("/v1/bookings/bkg_00000000000000000000000000/cancel"),
         bold.post("/v1/runs/plan/undo"),
     ];
     for call in refused {
@@ -450,6 +451,56 @@ async fn a_booked_event_comes_back_only_for_its_guest(#[case] database: Database
     let cancelled = guest.post(&cancel_first).await.expect(200);
     assert_eq!(guest.post(&cancel_first).await.expect(200).json, cancelled.json);
     assert_eq!(in_the_way(undo(&api).await), [(first, "changed".to_owned())]);
+}
+
+/// The guest got an email about the cancellation, so it belongs to no run, and nothing brings the event back.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_booking_that_its_host_cancelled_does_not_come_back(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let page = api.post("/v1/booking-pages").json(json!({ "calendar_id": calendar, "title": "x" })).await.expect(201);
+    let (id, slug) = (page.id(), page["slug"].as_str().unwrap());
+    let guest = server.anonymous();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    let booking = json!({ "name": "Ada", "email": "ada@example.com", "start": slots["slots"][40]["start"] });
+    guest.post(format!("/book/{slug}")).json(booking).await.expect(201);
+    let booked = api.get(format!("/v1/booking-pages/{id}/bookings")).await.expect(200).data().remove(0);
+    let event = booked["event_id"].as_str().unwrap();
+    let cancel = format!("/v1/bookings/{}/cancel", booked["id"].as_str().unwrap());
+    of_run(api.patch(format!("/v1/events/{event}"))).json(json!({ "location": "Room 1" })).await.expect(200);
+    let refused = of_run(api.undescribed().post(&cancel)).await.refused(400, "validation_error").code("not_undoable");
+    refused.param("Kalends-Run").mentions("cancelBookingAsHost cannot be taken back");
+    api.post(&cancel).await.expect(200);
+    assert_eq!(in_the_way(undo(&api).await), [(event.to_owned(), "changed".to_owned())]);
+}
+
+/// Whichever of the two comes first, no event is left for a guest who has cancelled.
+#[apply(on_both)]
+#[tokio::test]
+async fn an_undo_at_the_moment_of_a_cancellation_leaves_no_event_without_its_guest(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let page = json!({ "calendar_id": calendar, "title": "x" });
+    let slug = api.post("/v1/booking-pages").json(page).await.expect(201)["slug"].as_str().unwrap().to_owned();
+    let guest = server.anonymous();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    for round in 0..4 {
+        let booking = json!({ "name": "Ada", "email": "ada@example.com", "start": slots["slots"][40]["start"] });
+        let booked = guest.post(format!("/book/{slug}")).json(booking).await.expect(201);
+        let url = booked["cancel_url"].as_str().unwrap();
+        let cancel = &url[url.find("/book/").unwrap()..];
+        let id = api.get(events(&calendar)).await.expect(200).data()[0]["id"].as_str().unwrap().to_owned();
+        let run = format!("round-{round}");
+        api.delete(format!("/v1/events/{id}")).header("kalends-run", &run).await.expect(204);
+        let undo = async { api.post(format!("/v1/runs/{run}/undo")).await };
+        let (undone, cancelled) = tokio::join!(undo, async { guest.post(cancel).await });
+        cancelled.expect(200);
+        if undone.status != 200 {
+            assert_eq!(in_the_way(undone), [(id, "changed".to_owned())]);
+        }
+        assert_eq!(api.get(events(&calendar)).await.expect(200).data(), Vec::<Value>::new());
+    }
 }
 
 /// The header of a message is the default of the argument.

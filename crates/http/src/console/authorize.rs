@@ -148,7 +148,7 @@ struct Chosen<'a> {
     problem: Option<&'a str>,
 }
 
-/// The page. It asks those who may create keys, and says to others who may.
+/// The page. It asks those who may create keys, and says to others who may, or that the organization waits.
 async fn render(
     app: &App,
     caller: &Actor,
@@ -162,11 +162,9 @@ async fn render(
     let (host, address) = (host_of(&asked.redirect), address_of(sent));
     let (client, host, address) = (asked.client.name.as_str(), host.as_str(), address.as_str());
     if !caller.may(&operations::CREATE_KEY) {
-        let manages = [Role::Owner, Role::Admin].map(Role::as_str);
-        let members = app.members(caller).await?.into_iter();
-        let managers: Vec<_> =
-            members.filter(|member| manages.contains(&member.role)).map(|member| member.email).collect();
-        return Ok(ConnectorForOthers { who, client, host, managers: &managers, address }.html());
+        let waits = caller.principal.waitlisted;
+        let managers = if waits { Vec::new() } else { managers(app, caller).await? };
+        return Ok(ConnectorForOthers { who, client, host, waits, managers: &managers, address }.html());
     }
     let active = AgentFilter { status: Some(AgentStatus::Active), ..AgentFilter::default() };
     let listed = app.list_agents(caller, active, AGENTS_MAX).await?;
@@ -179,6 +177,13 @@ async fn render(
     let consent =
         ConnectorConsent { who, client, host, agents: &agents, more, agent, scopes, asked: &wanted, problem, address };
     Ok(consent.html())
+}
+
+/// The addresses of those who may grant access.
+async fn managers(app: &App, caller: &Actor) -> Result<Vec<String>, Refusal> {
+    let manages = [Role::Owner, Role::Admin].map(Role::as_str);
+    let members = app.members(caller).await?.into_iter();
+    Ok(members.filter(|member| manages.contains(&member.role)).map(|member| member.email).collect())
 }
 
 /// The host of an address, with its port if it names one. A host in another script is shown in its ASCII form.

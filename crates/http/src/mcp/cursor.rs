@@ -2,6 +2,28 @@
 //! is kept between two pages.
 
 use rmcp::{ErrorData, model::PaginatedRequestParams};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The part of a message that names a page of a list.
+#[derive(Deserialize)]
+struct Listing {
+    params: Asked,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    cursor: Value,
+}
+
+/// Whether the message names a page with something else than a text.
+pub(super) fn is_wrong_in(message: &[u8]) -> bool {
+    let name = br#""cursor""#;
+    // Few messages ask for a page, and the others are not parsed once more.
+    message.windows(name.len()).any(|part| part == name)
+        && serde_json::from_slice::<Listing>(message)
+            .is_ok_and(|Listing { params }| !params.cursor.is_string() && !params.cursor.is_null())
+}
 
 /// How a list is divided into pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +129,18 @@ mod tests {
             }
         }
         assert_eq!((read, count), (all, pages));
+    }
+
+    #[rstest]
+    #[case::number(r#"{"method":"tools/list","params":{"cursor":12345}}"#, true)]
+    #[case::object(r#"{"params":{"_meta":{},"cursor":{}}}"#, true)]
+    #[case::text(r#"{"params":{"cursor":"12345"}}"#, false)]
+    #[case::null(r#"{"params":{"cursor":null}}"#, false)]
+    #[case::none(r#"{"params":{}}"#, false)]
+    #[case::of_a_tool(r#"{"params":{"name":"listMail","arguments":{"cursor":5}}}"#, false)]
+    #[case::in_a_text(r#"{"params":{"name":"x","arguments":{"title":"\"cursor\":5"}}}"#, false)]
+    fn a_cursor_is_a_text(#[case] message: &str, #[case] is_wrong: bool) {
+        assert_eq!(is_wrong_in(message.as_bytes()), is_wrong);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) struct Outer {
     pub run: Option<RunName>,
     /// The file that the call imports, if it is a large one.
     pub file: Option<Bytes>,
+    /// Whether the message asks for a page of a list with a cursor that is no text.
+    pub wrong_cursor: bool,
     pub inner_answer: Arc<Mutex<InnerAnswer>>,
 }
 

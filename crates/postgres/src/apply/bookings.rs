@@ -1,6 +1,6 @@
 //! Booking pages and bookings.
 
-use kalends_app::ports::CommitError;
+use kalends_app::{Guard, ports::CommitError};
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
 use kalends_kernel::{BookingId, EventId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
@@ -22,6 +22,29 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::MoveBooking { booking, from } => move_to(connection, booking, sealed, *from).await?,
             Change::CancelBooking { org, booking, from, by, at } => {
                 cancel(connection, *org, (*booking, *from), (*by, *at)).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses as stale if an event has another number of bookings that nobody cancelled than a guard says. The event's
+/// calendar is locked, since the change-set writes the event.
+pub(crate) async fn check(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
+    for changes in batch.iter().map(SealedChangeSet::changes) {
+        for guard in &changes.guards {
+            let Guard::Guests { event, count } = *guard else { continue };
+            let guests = sqlx::query_scalar!(
+                r#"SELECT count(*) AS "guests!"
+                 FROM bookings
+                 WHERE org_id = $1 AND event_id = $2 AND cancelled_by IS NULL"#,
+                changes.org.uuid(),
+                event.uuid(),
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            if u64::try_from(guests) != Ok(count) {
+                return Err(ApplyError::STALE);
             }
         }
     }

@@ -150,7 +150,8 @@ fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
         Guard::CalendarsOfAgent { .. }
         | Guard::AtMost { .. }
         | Guard::SeriesAtMost { .. }
-        | Guard::PlacedAtMost { .. } => None,
+        | Guard::PlacedAtMost { .. }
+        | Guard::Guests { .. } => None,
     }));
     for change in &changes.calendars {
         if let Change::UpdateCalendar { calendar, .. } = change {

@@ -29,7 +29,8 @@ pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[Seale
                 Guard::CalendarRevision { .. }
                 | Guard::CalendarTime { .. }
                 | Guard::CalendarsOfAgent { .. }
-                | Guard::PlacedAtMost { .. } => continue,
+                | Guard::PlacedAtMost { .. }
+                | Guard::Guests { .. } => continue,
             };
             if !locked {
                 lock_organization(connection, changes.org).await?;

@@ -5,7 +5,6 @@ use kalends_kernel::{OrgId, StoreError};
 use kalends_notifications::ports::ChangeFeeds;
 use kalends_notifications::{FEED_PAGE_BYTES, FeedPosition, FeedRead, WantedTypes};
 use kalends_time::Timestamp;
-use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -14,6 +13,11 @@ use crate::retry::retried;
 use crate::rows::FeedRow;
 use crate::sending::unexpected;
 use crate::transaction::in_transaction;
+
+/// How long the start of a feed waits at most for the commits of the organization that are under way.
+const STARTS_WITHIN: &str = "10s";
+/// The approximate maximum size of the sealed bodies on a page, in bytes. Sealed texts are base64.
+const SEALED_PAGE_BYTES: usize = FEED_PAGE_BYTES / 3 * 4;
 
 #[async_trait]
 impl ChangeFeeds for PostgresStore {
@@ -32,6 +36,10 @@ impl ChangeFeeds for PostgresStore {
         }
         let started = retried(|| {
             in_transaction(&self.connections, async |connection| {
+                // Others may keep joining the lock. The server would wait on after the caller has gone.
+                sqlx::query_scalar!("SELECT set_config('statement_timeout', $1, true)", STARTS_WITHIN)
+                    .fetch_one(&mut *connection)
+                    .await?;
                 // Every commit holds a shared lock on its organization from its beginning. This waits for those that
                 // have not seen the new head.
                 let exists = sqlx::query_scalar!("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", org_id)
@@ -66,27 +74,39 @@ impl ChangeFeeds for PostgresStore {
     ) -> Result<Option<FeedRead>, StoreError> {
         let names = types.names();
         let (every, names) = (names.is_none(), names.unwrap_or_default());
-        let rows = sqlx::query_as!(
+        // The length of a body is known without reading it. The bodies that do not fit are not read.
+        let mut rows = sqlx::query_as!(
             FeedRow,
             r#"SELECT h.first_seq AS "first_seq!", h.last_seq AS "last_seq!", h.read_at AS "read_at!", e.seq AS "seq?",
-                 e.id AS "id?", e.change_type AS "change_type?", e.version AS "version?", e.body AS "body?",
-                 e.created_at AS "created_at?"
+                 e.id AS "id?", e.change_type AS "change_type?", e.version AS "version?",
+                 CASE WHEN e.prior < $7 THEN e.body END AS "body?", e.created_at AS "created_at?"
              FROM change_feed_heads h
-                 LEFT JOIN change_feed e ON e.org_id = h.org_id AND e.seq > $2 AND e.seq <= least($3, h.last_seq)
-                     AND ($4::boolean OR e.change_type = ANY($5::text[]))
+                 LEFT JOIN LATERAL (
+                     SELECT seq, id, change_type, version, body, created_at,
+                         sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS prior
+                     FROM change_feed
+                     WHERE org_id = h.org_id AND seq > $2 AND seq <= least($3, h.last_seq)
+                         AND ($4::boolean OR change_type = ANY($5::text[]))
+                     ORDER BY seq
+                     LIMIT $6
+                 ) e ON true
              WHERE h.org_id = $1
-             ORDER BY e.seq
-             LIMIT $6"#,
+             ORDER BY e.seq"#,
             org.uuid(),
             after.0,
             after.looked_on().0,
             every,
             &names as &[&str],
             i64::from(limit),
+            i64::try_from(SEALED_PAGE_BYTES).unwrap_or(i64::MAX),
         )
-        .fetch(&self.connections);
-        let weigh = |row: &FeedRow| row.body.as_deref().map_or(0, sealed_weight);
-        let RowsWithin { rows, fetched } = rows_within(rows, weigh, FEED_PAGE_BYTES).await.map_err(store_error)?;
+        .fetch_all(&self.connections)
+        .await
+        .map_err(store_error)?;
+        let fetched = rows.len();
+        let fits = |row: &&FeedRow| row.seq.is_none() || row.body.is_some();
+        let kept = rows.iter().take_while(fits).count();
+        rows.truncate(kept);
         FeedRow::open_all(rows, fetched, org, &*self.cipher)
     }
 

@@ -76,19 +76,17 @@ impl Holds for PostgresStore {
     }
 
     async fn live_holds(&self, org: OrgId, now: Timestamp, limit: u32) -> Result<Vec<LiveHold>, StoreError> {
-        // `+ 0` hides the expiry from the planner. Otherwise it may use `events_holds_by_expiry`, which has the holds of
-        // all organizations.
         let records = sqlx::query!(
             r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
                  e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.name AS "calendar_name!", c.timezone AS "timezone!"
-             FROM calendars c
+             FROM events e
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
-             WHERE c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-                 AND e.org_id = $1 AND e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at + 0 > $2
-             ORDER BY e.hold_expires_at + 0, e.id LIMIT $3::bigint"#,
+             WHERE e.org_id = $1 AND e.status = 'hold' AND e.deleted_at IS NULL AND e.hold_expires_at > $2
+                 AND c.org_id = $1 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY e.hold_expires_at, e.id LIMIT $3::bigint"#,
             org.uuid(),
             now.as_micros(),
             i64::from(limit),

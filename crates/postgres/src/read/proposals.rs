@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError};
-use kalends_proposals::Proposal;
-use kalends_proposals::ports::{ProposalFilter, Proposals};
+use kalends_proposals::ports::{ProposalFilter, Proposals, StatusAt};
+use kalends_proposals::{Proposal, Status};
 use kalends_time::Timestamp;
+use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
@@ -38,6 +39,9 @@ impl Proposals for PostgresStore {
         page: Page,
     ) -> Result<Listed<Proposal>, StoreError> {
         let (organizer, party) = (filter.organizer.map(|agent| agent.uuid()), filter.party.map(|agent| agent.uuid()));
+        if let Some(StatusAt { status: Status::Pending, now }) = filter.status {
+            return self.pending(org, (organizer, party), now, page).await;
+        }
         let status = filter.status.map(|at| at.status.as_str());
         let now = filter.status.map(|at| at.now.as_micros());
         let records = sqlx::query!(
@@ -124,5 +128,58 @@ impl Proposals for PostgresStore {
             .execute(&self.connections)
         });
         Ok(forgotten.await.map_err(store_error)?.rows_affected())
+    }
+}
+
+impl PostgresStore {
+    /// A page of the pending proposals of an organization. Most proposals are not pending any more, so these have an
+    /// index of their own.
+    async fn pending(
+        &self,
+        org: OrgId,
+        (organizer, party): (Option<Uuid>, Option<Uuid>),
+        now: Timestamp,
+        page: Page,
+    ) -> Result<Listed<Proposal>, StoreError> {
+        let records = sqlx::query!(
+            r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
+                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.min_accepts, p.placement, p.version, p.created_at,
+                 p.updated_at,
+                 (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
+                      a.responded_at, a.calendar_id, a.event_id) ORDER BY a.place)::text
+                  FROM proposal_participants a WHERE a.org_id = p.org_id AND a.proposal_id = p.id) AS "participants!",
+                 count(*) OVER () AS "total!"
+             FROM proposals p
+             WHERE p.org_id = $1 AND ($2::uuid IS NULL OR p.organizer_id = $2)
+                 AND ($3::uuid IS NULL OR p.organizer_id = $3 OR EXISTS (
+                     SELECT 1 FROM proposal_participants a
+                     WHERE a.org_id = $1 AND a.proposal_id = p.id AND a.agent_id = $3))
+                 AND p.status = 'pending' AND p.expires_at > $4
+             ORDER BY p.created_at, p.id LIMIT $5::bigint OFFSET $6::bigint"#,
+            org.uuid(),
+            organizer,
+            party,
+            now.as_micros(),
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = records.first().map(|record| record.total);
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM proposals p
+             WHERE p.org_id = $1 AND ($2::uuid IS NULL OR p.organizer_id = $2)
+                 AND ($3::uuid IS NULL OR p.organizer_id = $3 OR EXISTS (
+                     SELECT 1 FROM proposal_participants a
+                     WHERE a.org_id = $1 AND a.proposal_id = p.id AND a.agent_id = $3))
+                 AND p.status = 'pending' AND p.expires_at > $4"#,
+            org.uuid(),
+            organizer,
+            party,
+            now.as_micros(),
+        );
+        let data = records.into_iter();
+        let data = data.map(|record| proposal_row!(record).open_with(&record.participants, &*self.cipher));
+        listed(data.collect::<Result<_, _>>()?, page, counted, total.fetch_one(&self.connections)).await
     }
 }

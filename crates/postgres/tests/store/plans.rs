@@ -216,7 +216,7 @@ async fn live_holds_are_read_by_the_index_of_their_organization() {
     sqlx::raw_sql(held).execute(&bench.behind.pool).await.unwrap();
     let holds = include_str!("../../src/read/holds.rs");
     let live = plan(&bench, holds, "SELECT e.id, e.calendar_id", &[ORG, "5", "51"]).await;
-    uses(&live, &["events_holds on", "agents_pk"]);
+    uses(&live, &["events_holds_of_org", "agents_pk"]);
     assert!(!live.contains("events_holds_by_expiry"), "{live}");
 }
 

@@ -416,7 +416,8 @@ pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &S
             Guard::CalendarRevision { .. }
             | Guard::CalendarTime { .. }
             | Guard::CalendarsOfAgent { .. }
-            | Guard::PlacedAtMost { .. } => continue,
+            | Guard::PlacedAtMost { .. }
+            | Guard::Guests { .. } => continue,
         };
         let counted = counts(&mut *connection, sealed.changes().org, None, Some(metric), now).await?;
         let row = counted.iter().find(|row| row.metric == metric.as_str()).ok_or_else(|| uncounted(metric))?;

@@ -1,6 +1,6 @@
 //! Booking pages and bookings.
 
-use kalends_app::ports::CommitError;
+use kalends_app::{Guard, ports::CommitError};
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
 use kalends_kernel::{BookingId, EventId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
@@ -25,6 +25,26 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::CancelBooking { org, booking, from, by, at } => {
                 cancel(connection, *org, (*booking, *from), (*by, *at)).await?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses as stale if an event has another number of bookings that nobody cancelled than a guard says.
+pub(crate) async fn check(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    let org_id = sealed.changes().org.uuid();
+    for guard in &sealed.changes().guards {
+        let Guard::Guests { event, count } = *guard else { continue };
+        let event_id = event.uuid();
+        let guests = sqlx::query_scalar!(
+            "select count(*) from bookings where org_id = ?1 and event_id = ?2 and cancelled_by is null",
+            org_id,
+            event_id
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        if u64::try_from(guests) != Ok(count) {
+            return Err(CommitError::Stale.into());
         }
     }
     Ok(())

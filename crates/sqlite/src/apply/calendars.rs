@@ -39,7 +39,10 @@ pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Se
                     check_calendars_of(connection, sealed.changes().org, agent, count).await?;
                     continue;
                 }
-                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } | Guard::PlacedAtMost { .. } => continue,
+                Guard::AtMost { .. }
+                | Guard::SeriesAtMost { .. }
+                | Guard::PlacedAtMost { .. }
+                | Guard::Guests { .. } => continue,
             };
             let id = calendar.uuid();
             let unchanged = sqlx::query_scalar!(

@@ -30,15 +30,16 @@ impl Glances for SqliteStore {
                 (select count(*) from webhooks where org_id = ?1) as "webhooks!: i64",
                 (select count(*) from webhooks where org_id = ?1 and not active and deactivated is not null)
                     as "failed_webhooks!: i64",
-                (select count(*) from proposals indexed by proposals_by_creation
+                (select count(*) from proposals indexed by proposals_pending_of_org
                  where org_id = ?1 and status = 'pending' and expires_at > ?2) as "pending_proposals!: i64",
                 (select count(*) from approvals
                  where org_id = ?1 and status = 'pending' and expires_at > ?2) as "pending_approvals!: i64",
                 (select count(*)
-                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                    cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
-                 where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-                    and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2) as "holds!: i64",
+                 from events e indexed by events_holds_of_org
+                    cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where e.org_id = ?1 and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2
+                    and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')) as "holds!: i64",
                 (select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                     cross join events e indexed by events_by_start on e.org_id = c.org_id and e.calendar_id = c.id

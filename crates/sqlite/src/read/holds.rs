@@ -90,10 +90,11 @@ impl Holds for SqliteStore {
                 e.original_start, e.hold_expires_at as "hold_expires_at?", e.hold_priority, e.hold_scope,
                 e.hold_set_id, e.transparent as "transparent!: bool",
                 c.name as "calendar_name!", c.timezone as "timezone!"
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
-             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-                and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2
+             from events e indexed by events_holds_of_org
+                cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where e.org_id = ?1 and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2
+                and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
              order by e.hold_expires_at, e.id limit ?3"#,
             org_id,
             now,

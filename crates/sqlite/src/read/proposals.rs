@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError};
 use kalends_proposals::{
-    Proposal,
-    ports::{ProposalFilter, Proposals},
+    Proposal, Status,
+    ports::{ProposalFilter, Proposals, StatusAt},
 };
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
+use uuid::Uuid;
 
 use super::count;
 use crate::{
@@ -52,6 +53,9 @@ impl Proposals for SqliteStore {
         let (organizer, party) = (filter.organizer.map(|agent| agent.uuid()), filter.party.map(|agent| agent.uuid()));
         let (read, total) = self
             .snapshot(async |snapshot| {
+                if let Some(StatusAt { status: Status::Pending, now }) = filter.status {
+                    return pending(snapshot, org_id, (organizer, party), now, page).await;
+                }
                 let rows = sqlx::query_as!(
                     ProposalRow,
                     "select org_id, id, content, organizer_id, calendar_id, slots, status, slot_id, event_id, reason,
@@ -146,6 +150,58 @@ impl Proposals for SqliteStore {
 
 /// Proposals and all their participants, each with the key of its proposal, in the order of invitation.
 type Found = (Vec<ProposalRow>, Vec<(Vec<u8>, ParticipantRow)>);
+
+/// A page of the pending proposals of an organization, and their number. Most proposals are not pending any more, so
+/// these have an index of their own.
+async fn pending(
+    snapshot: &mut SqliteConnection,
+    org_id: Uuid,
+    (organizer, party): (Option<Uuid>, Option<Uuid>),
+    now: Timestamp,
+    page: Page,
+) -> Result<(Found, u64), StoreError> {
+    let now = now.as_micros();
+    let rows = sqlx::query_as!(
+        ProposalRow,
+        "select org_id, id, content, organizer_id, calendar_id, slots, status, slot_id, event_id, reason,
+            expires_at, hold_slots, skip_taken, min_accepts, placement, version, created_at, updated_at
+         from proposals p indexed by proposals_pending_of_org
+         where p.org_id = ?1 and (?2 is null or p.organizer_id = ?2)
+            and (?3 is null or p.organizer_id = ?3 or exists (select 1 from proposal_participants a
+                where a.org_id = ?1 and a.proposal_id = p.id and a.agent_id = ?3))
+            and p.status = 'pending' and p.expires_at > ?4
+         order by p.created_at, p.id limit ?5 offset ?6",
+        org_id,
+        organizer,
+        party,
+        now,
+        page.limit,
+        page.offset
+    )
+    .fetch_all(&mut *snapshot)
+    .await
+    .map_err(store_error)?;
+    let total = match page.total_if_known(rows.len()) {
+        Some(total) => total,
+        None => sqlx::query_scalar!(
+            "select count(*)
+             from proposals p indexed by proposals_pending_of_org
+             where p.org_id = ?1 and (?2 is null or p.organizer_id = ?2)
+                and (?3 is null or p.organizer_id = ?3 or exists (select 1 from proposal_participants a
+                    where a.org_id = ?1 and a.proposal_id = p.id and a.agent_id = ?3))
+                and p.status = 'pending' and p.expires_at > ?4",
+            org_id,
+            organizer,
+            party,
+            now
+        )
+        .fetch_one(&mut *snapshot)
+        .await
+        .map(count)
+        .map_err(store_error)?,
+    };
+    Ok((with_participants(snapshot, rows).await?, total))
+}
 
 /// Adds the participants and their responses, in one statement.
 async fn with_participants(connection: &mut SqliteConnection, rows: Vec<ProposalRow>) -> Result<Found, StoreError> {

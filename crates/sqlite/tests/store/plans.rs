@@ -333,10 +333,20 @@ async fn approvals_are_read_by_their_indexes() {
 }
 
 #[tokio::test]
-async fn live_holds_are_read_by_the_index_of_their_calendars() {
-    let plan = plan_of(&["e.hold_expires_at > ?2", "limit ?3"]).await;
-    for step in ["SEARCH c USING INDEX", "e USING INDEX events_holds (org_id=? AND calendar_id=?)"] {
-        assert!(plan.contains(step), "{step} is not in\n{plan}");
+async fn what_waits_is_read_by_the_indexes_of_its_organization() {
+    let holds = "e USING INDEX events_holds_of_org (org_id=? AND hold_expires_at>?)";
+    let proposals = "INDEX proposals_pending_of_org (org_id=?)";
+    for (parts, steps) in [
+        (["e.hold_expires_at > ?2", "limit ?3"], vec![holds]),
+        (["p.status = 'pending'", "order by p.created_at, p.id limit ?5"], vec![proposals]),
+        (["from proposals p indexed by proposals_pending_of_org", "select count(*)"], vec![proposals]),
+        (["pending_proposals!", "holds!"], vec![holds, proposals]),
+    ] {
+        let plan = plan_of(&parts).await;
+        for step in steps {
+            assert!(plan.contains(step), "{step} is not in\n{plan}");
+        }
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
 }
 

@@ -543,6 +543,71 @@ pub async fn a_slot_is_booked_once(store: &StoreUnderTest) {
     assert_eq!(scene.page_now(&page).await.unwrap().bookings, 1);
 }
 
+/// A booking whose event is deleted, the event before that, and the event now.
+async fn gone_booking(scene: &Scene, calendar: &Calendar, span: Span) -> (Booking, Event, Event) {
+    let page = scene.page_of(calendar).await;
+    let (done, booking, _) = scene.book(&page, calendar, span, None).await;
+    done.unwrap();
+    let event = scene.store.find_event(scene.org, booking.event).await.unwrap().unwrap().event;
+    let gone = event.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, event.version)).await;
+    (booking, event, gone)
+}
+
+/// Brings the event back if it has as many guests.
+fn bringing_back(scene: &Scene, event: &Event, gone: &Event, count: u64) -> ChangeSet {
+    let mut changes = scene.changes().guard(Guard::Guests { event: event.id, count });
+    let back = Event { version: gone.version.next(), ..event.clone() };
+    changes.calendars.push(Write::update(gone, back));
+    changes
+}
+
+fn cancelling(scene: &Scene, booking: &Booking) -> ChangeSet {
+    let mut changes = scene.changes();
+    let (org, at) = (scene.org, scene.make.tick());
+    let (booking, from) = (booking.id, booking.event);
+    changes.bookings.push(Change::CancelBooking { org, booking, from, by: CancelledBy::Guest, at });
+    changes
+}
+
+/// An event comes back only if as many bookings have it as were counted. Cancelled ones do not count.
+pub async fn an_event_comes_back_for_the_guests_that_were_counted(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    let (_, event, gone) = gone_booking(&scene, &calendar, hours(1, 2)).await;
+    for other in [0, 2] {
+        assert_refused!(scene.try_commit(bringing_back(&scene, &event, &gone, other)).await, CommitError::Stale);
+    }
+    scene.commit(bringing_back(&scene, &event, &gone, 1)).await;
+
+    let (booking, event, gone) = gone_booking(&scene, &calendar, hours(3, 4)).await;
+    scene.commit(cancelling(&scene, &booking)).await;
+    assert_refused!(scene.try_commit(bringing_back(&scene, &event, &gone, 1)).await, CommitError::Stale);
+    scene.commit(bringing_back(&scene, &event, &gone, 0)).await;
+}
+
+/// A guest cancels although the event is gone, while something brings it back for them: one of the two succeeds.
+pub async fn an_event_comes_back_or_its_guest_cancels(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    for round in 0..TASKS {
+        let from = 2 * i64::try_from(round).unwrap();
+        let (booking, event, gone) = gone_booking(&scene, &calendar, hours(from, from + 1)).await;
+        let guard = Guard::CalendarRevision { calendar: calendar.id, seen: scene.revision(&calendar).await };
+        let writes = [bringing_back(&scene, &event, &gone, 1), cancelling(&scene, &booking).guard(guard)];
+        let outcomes = race(writes.len(), |task| {
+            let (scene, changes) = (scene.clone(), writes[task].clone());
+            async move { scene.try_commit(changes).await }
+        })
+        .await;
+        assert_eq!(successes(&outcomes), 1, "{outcomes:?}");
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
+        let stands = scene.store.find_event(scene.org, event.id).await.unwrap().is_some();
+        let guests = scene.store.count_guests(scene.org, event.id).await.unwrap();
+        assert_eq!(stands, guests == 1);
+    }
+}
+
 /// Concurrent creations never exceed the plan's number. A deleted page makes room.
 pub async fn the_number_of_booking_pages_is_limited(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

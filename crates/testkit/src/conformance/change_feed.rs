@@ -12,7 +12,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{MessageId, OrgId, Version};
 use kalends_notifications::{
-    ChangeType, EventType, FeedEntry, FeedPosition, FeedRead, FeedResync, Message, WantedTypes,
+    ChangeType, EventType, FEED_PAGE_BYTES, FeedEntry, FeedPosition, FeedRead, FeedResync, Message, WantedTypes,
 };
 use kalends_time::SignedDuration;
 
@@ -119,6 +119,22 @@ pub async fn a_reader_gets_the_types_that_it_wants(store: &StoreUnderTest) {
     let none = WantedTypes::parse("booking_page.*").unwrap();
     let page = scene.read_changes(begin, &none, 9).await.page(begin, 9).unwrap();
     assert_eq!((page.entries.len(), page.reached, page.has_more), (0, FeedPosition(begin.0 + 9), false));
+}
+
+/// A page ends with the entry that fills it. The next one goes on after that.
+pub async fn a_page_of_changes_has_a_limit_in_bytes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let begin = scene.start_feed().await;
+    for _ in 0..5 {
+        let entry = scene.entry(ChangeType::CalendarUpdated);
+        let entries = vec![FeedEntry { body: "b".repeat(FEED_PAGE_BYTES / 5 * 2), ..entry }];
+        scene.commit(ChangeSet { entries, ..scene.changes() }).await;
+    }
+    let page = scene.read_changes(begin, &WantedTypes::ALL, 50).await.page(begin, 50).unwrap();
+    assert_eq!((page.entries.len(), page.reached, page.has_more), (3, FeedPosition(begin.0 + 3), true));
+    let read = scene.entries(begin, &WantedTypes::ALL, 50).await;
+    assert_eq!(read.iter().map(|(position, _)| position.0 - begin.0).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert!(read.iter().all(|(_, entry)| entry.body.len() == FEED_PAGE_BYTES / 5 * 2));
 }
 
 /// Nothing is kept before a feed starts, and a refused change-set takes no position. An organization that does not

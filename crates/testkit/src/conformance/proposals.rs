@@ -285,6 +285,15 @@ pub async fn proposals_are_listed(store: &impl ProposalsUnderTest) {
     let over = made[1].expires_at();
     let before = over - SignedDuration::micros(1);
     assert_eq!(table.list(status(Status::Pending, before), LARGEST_PAGE).await, (ids[1..].to_vec(), 4));
+    for (offset, part) in [(0, &ids[1..3]), (2, &ids[3..]), (4, &ids[5..])] {
+        let page = Page { limit: 2, offset };
+        assert_eq!(table.list(status(Status::Pending, before), page).await, (part.to_vec(), 4));
+    }
+    let pending = status(Status::Pending, before);
+    let organized = ProposalFilter { organizer: Some(table.agent(0)), ..pending };
+    assert_eq!(table.list(organized, LARGEST_PAGE).await, (vec![ids[2]], 1));
+    let with_part = ProposalFilter { party: Some(table.agent(0)), ..pending };
+    assert_eq!(table.list(with_part, LARGEST_PAGE).await, (vec![ids[2], ids[4]], 2));
     assert_eq!(table.list(status(Status::Expired, before), LARGEST_PAGE).await, (vec![], 0));
     assert_eq!(table.list(status(Status::Pending, over), LARGEST_PAGE).await, (vec![], 0));
     assert_eq!(table.list(status(Status::Expired, over), LARGEST_PAGE).await, (ids[1..].to_vec(), 4));

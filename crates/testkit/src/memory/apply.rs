@@ -110,7 +110,10 @@ impl State {
                     let own = self.visible_calendars(changes.org).filter(|calendar| calendar.agent == Some(agent));
                     own.count() as u64 == count
                 }
-                Guard::AtMost { .. } | Guard::SeriesAtMost { .. } | Guard::PlacedAtMost { .. } => true,
+                Guard::AtMost { .. }
+                | Guard::SeriesAtMost { .. }
+                | Guard::PlacedAtMost { .. }
+                | Guard::Guests { .. } => true,
             };
             if !holds {
                 return Err(CommitError::Stale);
@@ -128,6 +131,12 @@ impl State {
                 }
                 Guard::PlacedAtMost { agent, limit, now } => {
                     if self.placed_holds(changes.org, agent, now) > limit {
+                        return Err(CommitError::Stale);
+                    }
+                    continue;
+                }
+                Guard::Guests { event, count } => {
+                    if self.guests_of(changes.org, event).count() as u64 != count {
                         return Err(CommitError::Stale);
                     }
                     continue;

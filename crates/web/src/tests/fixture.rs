@@ -166,13 +166,15 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         address,
     };
     let program = Href::new("https://assistant.example/callback?code=x&state=y").unwrap();
-    let for_others = ConnectorForOthers { who, client: text, host: text, managers: &[text.to_owned()], address };
+    let managers = [text.to_owned()];
+    let for_others = ConnectorForOthers { who, client: text, host: text, waits: false, managers: &managers, address };
     vec![
         ("connector", connector.html()),
         ("connector, refused", ConnectorConsent { client: "", more: true, problem: Some(text), ..connector }.html()),
         ("connector, no agent", ConnectorConsent { agents: &[], ..connector }.html()),
         ("connector, for others", for_others.html()),
         ("connector, for nobody", ConnectorForOthers { managers: &[], ..for_others }.html()),
+        ("connector, not yet", ConnectorForOthers { waits: true, managers: &[], ..for_others }.html()),
         ("connector, decided", ConnectorBack { host: text, address: program.clone() }.html()),
         ("connector, wrong", ConnectorWrong { host: text, reason: text, address: program }.html()),
         ("connect", ConnectCode { is_wrong: false, has_link: true }.html()),

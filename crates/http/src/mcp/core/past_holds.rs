@@ -4,13 +4,19 @@
 use kalends_app::operations;
 use serde_json::{Value, json};
 
-use super::{compact, failure::Failure, session::Session};
+use super::{
+    compact,
+    failure::Failure,
+    session::{Answer, Session},
+};
 
 /// How the identifiers of hold sets begin.
 const OF_A_SET: &str = "hst_";
 /// The codes of the errors about holds that are over.
 const NOT_A_HOLD: &str = "not_a_hold";
 const EXPIRED: &str = "hold_expired";
+/// The version of an event that nobody has changed. The end of a hold is a change.
+const UNCHANGED: &str = "\"1\"";
 
 /// How a call ends a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +49,15 @@ pub(super) async fn ended_before(
         return Err(Failure::Refused(refused));
     }
     let operation = if is_set(id) { &operations::GET_HOLD_SET } else { &operations::GET_EVENT };
-    let seen = session.call(operation, json!({ "id": id })).await?.body;
-    if refused["code"] == NOT_A_HOLD && is_ended(&seen, end) {
-        return Ok(seen);
+    let Answer { body: seen, etag } = session.call(operation, json!({ "id": id })).await?;
+    if refused["code"] == NOT_A_HOLD {
+        if !is_set(id) && etag.as_deref() == Some(UNCHANGED) {
+            refused["next"] = never_was(end).into();
+            return Err(Failure::Refused(refused));
+        }
+        if is_ended(&seen, end) {
+            return Ok(seen);
+        }
     }
     refused["next"] = next(&seen, end, refused["code"] == EXPIRED).into();
     if is_set(id) {
@@ -68,12 +80,23 @@ fn is_ended(seen: &Value, end: End) -> bool {
     }
 }
 
-/// A confirmed hold is an event like any other. But a series, an occurrence and what others wrote never were holds.
+/// A confirmed hold is an event like any other, and so is an event that somebody changed. But a series, an occurrence and
+/// what others wrote never were holds.
 fn was_perhaps_a_hold(event: &Value) -> bool {
     event["recurrenceRule"].is_null()
         && event["recurringEventId"].is_null()
         && event["source"] == "internal"
         && event["metadata"]["booking"].is_null()
+}
+
+/// What to do about an event that never was a hold.
+const fn never_was(end: End) -> &'static str {
+    match end {
+        End::Confirm => {
+            "It never was a hold, so there is nothing to confirm. Send the hold_id that hold_time returned."
+        }
+        End::Release => "It never was a hold. To take it back, call cancel_event with its event_id.",
+    }
 }
 
 /// The next call to make after a refusal.
