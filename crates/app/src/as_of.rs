@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use kalends_availability::BusySet;
-use kalends_calendars::{
-    AsOf, Block, BlockKind, CHANGED_SINCE_MAX, CONFLICTS_MAX, Event, HumanFor, ports::BusySource,
-};
+use kalends_calendars::{AsOf, Block, BlockKind, CHANGED_SINCE_MAX, CONFLICTS_MAX, Event, HumanFor, ports::BusySource};
 use kalends_kernel::{CalendarId, FieldError, OrgId};
 use kalends_time::{Span, Timestamp};
 

@@ -244,7 +244,7 @@ impl App {
         let mail = letters::test_mail(to, &self.parts.settings.base_url);
         let sent = tokio::time::timeout(TEST_MAIL_WITHIN, self.parts.mailer.send(mail)).await;
         let sent = sent.unwrap_or_else(|late| {
-            let text = "The mail server took too long. It may have accepted the email all the same.".to_owned();
+            let text = "The mail server took too long. It may still have accepted the email.".to_owned();
             Err(MailError::new(late).with_reply(MailReply { code: None, text }))
         });
         match sent {

@@ -240,7 +240,7 @@ pub enum Refusal {
     #[error(transparent)]
     Member(#[from] kalends_accounts::MemberError),
     /// The agent of the key is paused.
-    #[error("the agent is paused, so that its keys may only read; set its status to active first")]
+    #[error("the agent is paused, so its keys may only read; set its status to active first")]
     AgentPaused,
     /// The plan lacks a feature.
     #[error("the plan does not include {feature}; the pro plan does", feature = .0.as_str())]
@@ -336,16 +336,16 @@ pub enum Refusal {
         retry_after: i64,
     },
     /// A booking can no longer be moved or cancelled.
-    #[error("the booking cannot be changed any more: {0}")]
+    #[error("the booking can no longer be changed: {0}")]
     BookingOver(&'static str),
     /// An attendee can no longer reply.
-    #[error("the event takes no replies any more: {0}")]
+    #[error("the event no longer takes replies: {0}")]
     InvitationOver(&'static str),
     /// The organization has not proved an address, so it sends no mail to others.
     #[error(
-        "the organization has not proved its email address, so it sends no words of its own to others: verify it with POST \
-         /v1/agent/verify, or leave out send_invitations, and the host_name, location and conference_url of a booking \
-         page, and the reason of a cancellation"
+        "the organization has not verified its email address, so it cannot send its own words to others: verify it \
+         with POST /v1/agent/verify, or leave out send_invitations, the host_name, location and conference_url of a \
+         booking page, and the reason of a cancellation"
     )]
     Unverified,
     /// The state that the caller decided on has changed.
@@ -364,7 +364,7 @@ pub enum Refusal {
         current: String,
     },
     /// What an approved request would change is not as it was when it was asked for.
-    #[error("what the request would change has changed since it was asked for, so nothing was changed; ask again")]
+    #[error("the resource has changed since the request was made, so nothing was changed; make a new request")]
     ApprovalStale,
     /// A copy of a calendar must start over.
     #[error(transparent)]
@@ -447,7 +447,7 @@ pub enum Refusal {
     #[error("the run {0} would have more than {most} writes, and no more can be taken back; use another name", most = WRITES_MAX)]
     RunFull(RunName),
     /// Some writes of a run cannot be taken back, so none was.
-    #[error("the run {run} cannot be taken back, and nothing was: {}", obstacles_in_words(.resources))]
+    #[error("the run {run} cannot be taken back, so nothing was changed: {}", obstacles_in_words(.resources))]
     InTheWay {
         /// The run.
         run: RunName,
@@ -456,7 +456,7 @@ pub enum Refusal {
     },
     /// The access token of a connector came to another route than that of the tools.
     #[error(
-        "the access token of a connector is accepted at {tools} alone; use an API key here",
+        "the access token of a connector is accepted only at {tools}; use an API key here",
         tools = crate::operations::MCP.path
     )]
     ConnectorElsewhere,
@@ -471,7 +471,7 @@ pub enum Refusal {
     ApprovalDecided(kalends_approvals::Status),
     /// The key has as many writes that wait for approval as it may have.
     #[error(
-        "the key has {most} writes that wait for approval, and no more may wait; cancel one, or wait for a decision",
+        "the key already has {most} writes that wait for approval; cancel one, or wait for a decision",
         most = kalends_approvals::PENDING_MAX
     )]
     TooManyPending,

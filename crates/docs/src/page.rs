@@ -175,7 +175,7 @@ impl<'a> Site<'a> {
             .map(|guide| link(&guide.document.title, guide.source.page, &sentence(&guide.document.summary)))
             .collect();
         if part == Part::Contribute {
-            pages.push(link("Decisions", DECISIONS, "Decisions with a cost, and the reasons for them."));
+            pages.push(link("Decisions", DECISIONS, "Design decisions, and the reasons for them."));
         }
         pages
     }
@@ -215,7 +215,7 @@ impl<'a> Site<'a> {
         let decisions = self.guides.iter().filter(|guide| guide.source.page.starts_with(DECISIONS));
         let links = decisions.map(|guide| link(&guide.document.title, guide.source.page, "")).collect();
         let list = List { title: String::new(), address: String::new(), about: String::new(), links };
-        list_page(DECISIONS, "Decisions", "Decisions with a cost, and the reasons for them.", &[list])
+        list_page(DECISIONS, "Decisions", "Design decisions, and the reasons for them.", &[list])
     }
 
     fn reference(&self) -> Content {
@@ -236,7 +236,7 @@ impl<'a> Site<'a> {
                 link(&object.name, &format!("{OBJECTS}/{}", object.name), &sentence(&plain(&object.about)))
             });
         let list = List { title: String::new(), address: String::new(), about: String::new(), links: links.collect() };
-        list_page(OBJECTS, "Objects", "What the bodies of requests and answers consist of.", &[list])
+        list_page(OBJECTS, "Objects", "The types in the bodies of requests and answers.", &[list])
     }
 
     fn search(&self) -> Content {

@@ -118,7 +118,7 @@ metrics! {
     DUTY_LATENESS: HistogramVec = "kalends_duty_lateness_seconds" ["duty"] in LATENESS;
     /// Webhook messages that were addressed to endpoints.
     WEBHOOK_MESSAGES: IntCounter = "kalends_webhook_messages_total";
-    /// Webhook messages that no endpoint wanted, or that the quota left out.
+    /// Webhook deliveries that were not sent, because the monthly quota was used up.
     WEBHOOK_SKIPPED: IntCounter = "kalends_webhook_skipped_total";
     /// Attempts to deliver a webhook message, by outcome.
     WEBHOOK_ATTEMPTS: IntCounterVec = "kalends_webhook_attempts_total" ["outcome"];

@@ -2,7 +2,10 @@
 
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, approval_row,
-    booking_page_row, booking_row, calendar_entry_row, calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row, grant_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, places, proposal_row, read_rules, readable_names, reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
+    booking_page_row, booking_row, calendar_entry_row, calendar_row, claim_row, connection_row, constraints_json,
+    delivery_row, event_row, grant_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row,
+    pack, places, proposal_row, read_rules, readable_names, reading_row, reminders_json, sealed_envelope, state_name,
+    subscription_row, team_json, team_sources, total_of, webhook_row,
 };
 use uuid::Uuid;
 

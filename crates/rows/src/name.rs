@@ -6,7 +6,8 @@ use kalends_accounts::KeyLabel;
 use kalends_app::ports::{AgentName, AuditKey, CalendarName, FieldCipher, NamedForAudit, Place, subscription_name};
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, ProposalId, StoreError, SubscriptionId, UserId, WebhookId,
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, ProposalId, StoreError, SubscriptionId,
+    UserId, WebhookId,
 };
 
 use crate::{EventContent, Key, Located, places, row_id};

@@ -1,7 +1,11 @@
 //! The shared rows with the keys of this database: blobs of 16 bytes.
 
 pub(crate) use kalends_rows::{
-    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row, booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
+    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
+    booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, delivery_row,
+    event_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, participant_row,
+    places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope, state_name,
+    subscription_row, team_json, team_sources, total_of, webhook_row,
 };
 
 type Key = Vec<u8>;

@@ -59,8 +59,8 @@ impl ApprovalState {
     const fn title(self) -> &'static str {
         match self {
             Self::Pending => "Waits for a decision",
-            Self::Approved => "Approved, and done",
-            Self::Failed => "Approved, but refused when it was done",
+            Self::Approved => "Approved and done",
+            Self::Failed => "Approved, but then refused",
             Self::Denied => "Denied",
             Self::Cancelled => "Cancelled",
             Self::Expired => "Expired: nobody decided in time",

@@ -47,7 +47,7 @@ impl<'a> ConnectorConsent<'a> {
 
     const fn agent(&self) -> Select<'a> {
         let (options, chosen) = (self.agents, self.agent);
-        Select { name: "agent_id", label: "The agent for which it acts", options, chosen, problem: None }
+        Select { name: "agent_id", label: "The agent that it acts for", options, chosen, problem: None }
     }
 }
 

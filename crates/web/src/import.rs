@@ -196,7 +196,7 @@ impl ImportCheck<'_> {
     const fn idle_text(&self) -> &'static str {
         match (self.result.leaves_nothing_out(), self.result.report.untouched) {
             (true, _) => "There is nothing to import.",
-            (false, 0) => "Nothing of the file can be imported now; see what is left out.",
+            (false, 0) => "Nothing in the file can be imported now; see what is left out.",
             (false, _) => "There is nothing more to import now; see what is left out.",
         }
     }

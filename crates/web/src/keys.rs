@@ -243,7 +243,7 @@ impl<'a> NewKeyForm<'a> {
     }
 
     fn hours(&self) -> Field<'a> {
-        let (name, label) = ("approval_expires_in_hours", "Hours for which a write waits for approval");
+        let (name, label) = ("approval_expires_in_hours", "Hours that a write waits for approval");
         let field = Field::text(name, label, self.given.hours, 0);
         let hint = Some("1 to 168; 24 if left empty. A write not approved in time is not made.");
         Field { kind: "number", max: None, required: false, hint, ..field.checked(self.problems) }

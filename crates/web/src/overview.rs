@@ -13,7 +13,7 @@ use crate::{
 
 /// The places to which the page leads, with what they are for.
 const WAYS: [(Place, &str); 4] = [
-    (Place::Waiting, "Waiting for you: holds, proposals and claims to decide"),
+    (Place::Waiting, "Waiting for you: approvals, holds, proposals and claims to decide"),
     (Place::Calendar, "Calendar: events, holds and busy times"),
     (Place::Agents, "Agents and their calendars"),
     (Place::Keys, "Keys: connect an agent"),
@@ -35,7 +35,7 @@ impl NextStep {
         match self {
             Self::UseKey => "Connect your agent: no key has been used yet",
             Self::BookingPage => "Let people book a time: create a booking page",
-            Self::Webhook => "Hear of changes: add a webhook",
+            Self::Webhook => "Get notified of changes: add a webhook",
         }
     }
 

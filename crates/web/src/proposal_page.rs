@@ -156,7 +156,7 @@ impl<'a> ProposalPage<'a> {
             Outlook::Cancels => "All who have answered declined. Resolving the proposal now cancels it.",
             Outlook::Unanswered => "It can be resolved as soon as somebody has answered.",
             Outlook::NoSlotLeft => "It cannot be resolved, because all times have begun.",
-            Outlook::TooFewAccepts => "It cannot be resolved now: no time that is left has enough acceptances.",
+            Outlook::TooFewAccepts => "It cannot be resolved now: no remaining time has enough acceptances.",
             Outlook::Over => "It has ended.",
         };
         text.to_owned()

@@ -135,8 +135,8 @@ impl ProposalAnswer {
             AnswerKind::Accepts(accepted) if accepted == slot => "accepted",
             AnswerKind::Accepts(_) => "accepted another time",
             AnswerKind::Declines => "declined",
-            AnswerKind::Counters(Some(possible)) if possible == slot => "counter-offer, this time is possible",
-            AnswerKind::Counters(_) => "counter-offer",
+            AnswerKind::Counters(Some(possible)) if possible == slot => "counter-proposal, this time is possible",
+            AnswerKind::Counters(_) => "counter-proposal",
         }
     }
 }
@@ -261,8 +261,8 @@ impl ProposalShown {
         match &answer.kind {
             AnswerKind::Accepts(slot) => format!("accepted {}", self.slot(slot)),
             AnswerKind::Declines => "declined".to_owned(),
-            AnswerKind::Counters(Some(slot)) => format!("counter-offer; {} is possible too", self.slot(slot)),
-            AnswerKind::Counters(None) => "counter-offer".to_owned(),
+            AnswerKind::Counters(Some(slot)) => format!("counter-proposal; {} is possible too", self.slot(slot)),
+            AnswerKind::Counters(None) => "counter-proposal".to_owned(),
         }
     }
 }
@@ -299,8 +299,12 @@ mod tests {
     #[rstest]
     #[case(AnswerKind::Accepts("slt_a".to_owned()), "accepted", "accepted another time")]
     #[case(AnswerKind::Declines, "declined", "declined")]
-    #[case(AnswerKind::Counters(Some("slt_a".to_owned())), "counter-offer, this time is possible", "counter-offer")]
-    #[case(AnswerKind::Counters(None), "counter-offer", "counter-offer")]
+    #[case(
+        AnswerKind::Counters(Some("slt_a".to_owned())),
+        "counter-proposal, this time is possible",
+        "counter-proposal"
+    )]
+    #[case(AnswerKind::Counters(None), "counter-proposal", "counter-proposal")]
     fn answers_say_something_about_each_slot(#[case] kind: AnswerKind, #[case] a: &str, #[case] b: &str) {
         let answer = ProposalAnswer {
             agent: AgentNamed { id: "agt_a".to_owned(), name: "Ada".to_owned() },

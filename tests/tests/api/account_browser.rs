@@ -89,7 +89,7 @@ async fn a_user_turns_a_second_factor_on_and_off(#[case] way: Way) {
     it.console.get("/v1/auth/me").await.refused(401, "authentication_error");
     walk.press("I have stored them").await;
     walk.reaches("Second factor").await;
-    walk.sees("Recovery codes that are left: 10").await;
+    walk.sees("Recovery codes left: 10").await;
 
     walk.goto("/console").await;
     walk.press("Sign out").await;
@@ -106,7 +106,7 @@ async fn a_user_turns_a_second_factor_on_and_off(#[case] way: Way) {
 
     walk.goto("/console/security").await;
     walk.reaches("Second factor").await;
-    walk.sees("Recovery codes that are left: 9").await;
+    walk.sees("Recovery codes left: 9").await;
     walk.fill("#last_code", &phone.code()).await;
     walk.press("Turn it off").await;
     walk.sees("It is off.").await;

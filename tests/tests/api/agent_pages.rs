@@ -94,7 +94,7 @@ async fn an_owner_manages_agents_by_forms(#[case] database: Database) {
     let (version, once) = tab(&stale.text);
     let again = pages.send(&shown, &change((&version, &once), "", "Mine")).await.says(400, "name-problem");
     assert!(again.text.contains(">\nMine</textarea>"), "{}", again.text);
-    pages.send(&shown, &change(("", &once), "Lookout", "Mine")).await.says(412, "Save again to change it");
+    pages.send(&shown, &change(("", &once), "Lookout", "Mine")).await.says(412, "Save again to apply your changes");
     pages.send(&shown, &change((&version, &once), "Lookout", "Mine")).await.leads_to(&format!("{shown}?done=saved"));
     let now = owner.get(format!("/v1/agents/{agent}")).await.expect(200);
     assert_eq!((&now["name"], &now["description"]), (&json!("Lookout"), &json!("Mine")));

@@ -45,7 +45,7 @@ async fn a_member_approves_one_write_and_denies_another(#[case] way: Way) {
     walk.sees("Waits for a decision").await;
     walk.sees("Kick-off").await;
     walk.press("Approve").await;
-    walk.sees("Approved, and done").await;
+    walk.sees("Approved and done").await;
     walk.fits().await;
     let approved = read(&asker.key, &wanted).await;
     assert_eq!((&approved["status"], &approved["result"]["status"]), (&json!("approved"), &json!(201)));
@@ -89,6 +89,6 @@ async fn a_viewer_only_looks(#[case] way: Way) {
     walk.reaches(approval["summary"].as_str().unwrap()).await;
     walk.sees("Waits for a decision").await;
     let text = walk.text().await;
-    assert!(!text.contains("Decide it") && !text.contains("The request"), "{text}");
+    assert!(!text.contains("Your decision") && !text.contains("The request"), "{text}");
     assert!(!walk.browser.has("main form[action^='/console/approvals/']").await);
 }

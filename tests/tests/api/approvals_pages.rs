@@ -110,7 +110,7 @@ async fn a_write_is_approved_by_a_form(#[case] database: Database) {
     for _ in 0..2 {
         pages.send(&approve, &form).await.leads_to(&format!("{path}?done=approved"));
     }
-    let page = pages.open(&format!("{path}?done=approved")).await.says(200, "Approved, and done");
+    let page = pages.open(&format!("{path}?done=approved")).await.says(200, "Approved and done");
     for part in ["Approved.", "See the result", "/console/calendar/events/evt_", "ada@example.com, "] {
         assert!(page.text.contains(part), "no {part}: {}", page.text);
     }
@@ -181,8 +181,8 @@ async fn a_write_that_cannot_be_made_says_why(#[case] database: Database) {
     let path = page_of(&approval);
     pages.open(&path).await.says(200, "The event</a>");
     pages.send(&format!("{path}/approve"), &[("org", &ada.org)]).await.leads_to(&path);
-    let page = pages.open(&path).await.says(200, "It was approved, but could not be done, so nothing was changed.");
-    assert!(page.text.contains("What it would change has changed since the program asked."), "{}", page.text);
+    let page = pages.open(&path).await.says(200, "It was approved, but it failed, so nothing was changed.");
+    assert!(page.text.contains("The resource has changed since the program asked."), "{}", page.text);
     assert_eq!(owner.get(&known).await.expect(200)["title"], "Changed");
     assert_eq!(read(&owner, &approval).await["status"], "failed");
 }
@@ -250,7 +250,7 @@ async fn the_approvals_that_expire_first_are_shown_first(#[case] database: Datab
     let soon = page_of(&hasty.ask("Soon", ["12:00", "12:30"]).await);
     let mut pages = Pages::new(&server);
     pages.sign_in(&ada.email).await;
-    let seen = pages.open(WAITING).await.says(200, "All approvals that wait: 21");
+    let seen = pages.open(WAITING).await.says(200, "All pending approvals: 21");
     let at = |path: &str| seen.text.find(&format!("href=\"{path}\""));
     assert!(at(&soon).is_some() && at(&soon) < at(&first[0]), "{}", seen.text);
     assert!(at(&first[18]).is_some() && at(&first[19]).is_none(), "the last to expire is left out: {}", seen.text);

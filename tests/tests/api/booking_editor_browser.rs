@@ -41,7 +41,7 @@ async fn a_host_makes_a_booking_page_and_cancels_bookings(#[case] way: Way) {
     let listed = async || it.api.get("/v1/booking-pages").await.expect(200).data();
     walk.goto(BOOKINGS).await;
     walk.reaches("Bookings of all pages").await;
-    walk.sees("No bookings are to come.").await;
+    walk.sees("There are no upcoming bookings.").await;
     walk.goto(LIST).await;
     walk.reaches("Booking pages").await;
     walk.sees("There are no booking pages yet.").await;

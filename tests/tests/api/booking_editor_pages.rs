@@ -422,7 +422,7 @@ async fn bookings_of_all_pages_are_in_one_list_also_those_of_a_deleted_page(#[ca
     pages.open(ALL).await.asks_to_sign_in();
     pages.sign_in(&ada.email).await;
     pages.open(LIST).await.says(200, &format!("href=\"{ALL}\""));
-    pages.open(ALL).await.says(200, "No bookings are to come.");
+    pages.open(ALL).await.says(200, "There are no upcoming bookings.");
     let gone = page(&owner, &calendar).await.id();
     book(&owner, "Grace").await;
     let booked = booking(&owner, &gone).await;
@@ -479,7 +479,7 @@ async fn bookings_of_all_pages_are_in_one_list_also_those_of_a_deleted_page(#[ca
     assert_eq!(pages.open(&second).await.status, 403);
     let mut pages = Pages::new(&server);
     pages.sign_in(&eve.email).await;
-    pages.open(ALL).await.says(200, "No bookings are to come.");
+    pages.open(ALL).await.says(200, "There are no upcoming bookings.");
     pages.open(&second).await.says(404, "There is no such booking");
     pages.send(&second, &[("org", &*eve.org)]).await.says(404, "There is no such booking");
 }

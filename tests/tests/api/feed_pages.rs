@@ -165,7 +165,7 @@ async fn a_file_is_checked_before_it_is_imported(#[case] database: Database) {
     assert_eq!(owner.get(format!("/v1/calendars/{strict}/events")).await.expect(200)["total"], 1);
     let second = vcalendar(&[meeting("d@example.com", "Two", 3, 9)]);
     let refused = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &second)]).await;
-    refused.says(200, "Nothing of the file can be imported now; see what is left out.");
+    refused.says(200, "Nothing in the file can be imported now; see what is left out.");
     let first = vcalendar(&[meeting("c@example.com", "One", 3, 9)]);
     let idle = pages.send(&format!("{form}/check"), &[("org", &org), ("body", &first)]).await;
     idle.says(200, "There is nothing to import.");

@@ -98,12 +98,12 @@ async fn a_person_renews_the_recovery_codes(#[case] way: Way) {
     walk.browser.find("nav[aria-label='Console']").await;
     walk.goto("/console/security").await;
     walk.reaches("Second factor").await;
-    walk.sees("Recovery codes that are left: 9").await;
+    walk.sees("Recovery codes left: 9").await;
 
     walk.fill("#code", &old[0]).await;
     walk.press("Get new codes").await;
     walk.browser.find("#code-problem").await;
-    walk.sees("Recovery codes that are left: 9").await;
+    walk.sees("Recovery codes left: 9").await;
     walk.fits().await;
     walk.fill("#code", &old[1]).await;
     walk.press("Get new codes").await;
@@ -112,7 +112,7 @@ async fn a_person_renews_the_recovery_codes(#[case] way: Way) {
     assert_eq!(new.len(), 10);
     assert!(new.iter().all(|code| !old.contains(code)), "{new:?} {old:?}");
     walk.press("I have stored them").await;
-    walk.sees("Recovery codes that are left: 10").await;
+    walk.sees("Recovery codes left: 10").await;
     assert!(!walk.text().await.contains(&new[0]), "codes are shown once: {}", walk.text().await);
     sign_in(&old[2]).await.expect(401);
     sign_in(&new[0]).await.expect(200);

@@ -174,11 +174,11 @@ async fn a_page_says_why_an_unproved_organization_cannot_invite(#[case] database
     Human::sign_up(&server, ADA).await;
     let mut pages = Pages::new(&server);
     pages.sign_in(ADA).await;
-    let reason = "The email address of the organization is not proved yet";
+    let reason = "The email address of the organization is not confirmed yet";
     let page = pages.open(PAGE).await.says(200, reason);
     assert!(!page.text.contains("id=\"email\""), "there is no form to fill in for nothing: {}", page.text);
     let org = hidden(&page.text, "org");
     let form = [("org", &*org), ("email", BOB), ("role", "viewer")];
     pages.send(PAGE, &form).await.says(403, reason);
-    pages.open("/console/organization").await.says(200, "Its email address is not proved yet.");
+    pages.open("/console/organization").await.says(200, "Its email address is not confirmed yet.");
 }

@@ -208,7 +208,7 @@ async fn a_recovery_code_works_once(#[case] database: Database) {
     let by_recovery = session(&server, &codes[0].to_uppercase().replace('-', " ")).await;
     sign_in(&server, PASSWORD, Some(&codes[0])).await.refused(401, "authentication_error").code("second_factor_wrong");
     let mail = mails(&server, "A Kalends recovery code was used", 1).await.remove(0);
-    assert!(mail.to == ADA && mail.text.contains("Recovery codes that are left: 9."), "{}", mail.text);
+    assert!(mail.to == ADA && mail.text.contains("Recovery codes left: 9."), "{}", mail.text);
     let log = by_recovery.get("/v1/audit-log?action=auth.recovery_code").await.expect(200).data();
     assert_eq!((log.len(), &log[0]["path"], &log[0]["status"]), (1, &json!("/v1/auth/signin"), &json!(200)));
 

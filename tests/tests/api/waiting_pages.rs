@@ -197,7 +197,7 @@ async fn a_proposal_is_answered_and_resolved_by_forms(#[case] database: Database
         sent.leads_to(&format!("{path}?done=resolved&tz=Europe%2FBerlin"));
     }
     let page = pages.open(&path).await.says(200, "<dd>Confirmed</dd>");
-    for part in ["<strong>chosen</strong>", "counter-offer", "no answer", "href=\"/console/calendar/events/evt_"] {
+    for part in ["<strong>chosen</strong>", "counter-proposal", "no answer", "href=\"/console/calendar/events/evt_"] {
         assert!(page.text.contains(part), "no {part}: {}", page.text);
     }
     assert!(!page.text.contains("/respond\"") && !page.text.contains("/cancel"), "nothing is left: {}", page.text);

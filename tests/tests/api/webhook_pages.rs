@@ -159,7 +159,7 @@ async fn a_webhook_is_changed_and_deleted_by_forms(#[case] database: Database) {
     let once = hidden(&asks.text, "once");
     let fields = [("org", &*org), ("once", &*once)];
     assert_eq!(pages.send_from(EVIL, &rotate, &fields).await.status, 403);
-    let first = pages.send(&rotate, &fields).await.says(200, "The previous secret signs too until");
+    let first = pages.send(&rotate, &fields).await.says(200, "The previous secret also signs until");
     let second = pages.send(&rotate, &fields).await.says(200, "The webhook has a new secret");
     assert_eq!(secret(&first), secret(&second), "a double click shows the same secret");
 

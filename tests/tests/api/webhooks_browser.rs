@@ -101,7 +101,7 @@ async fn an_owner_runs_a_webhook(#[case] way: Way) {
     walk.reaches("Replace the secret?").await;
     walk.press("Replace the secret").await;
     walk.reaches("The webhook has a new secret").await;
-    walk.sees("The previous secret signs too until").await;
+    walk.sees("The previous secret also signs until").await;
     let replaced = walk.browser.text("pre code").await;
     assert!(replaced.starts_with("whsec_") && replaced != secret, "{replaced}");
     walk.press("I have stored it").await;

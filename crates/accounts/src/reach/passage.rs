@@ -70,7 +70,7 @@ pub enum Denied {
     #[error("the route needs another credential")]
     Unauthorized,
     /// The key does not reach that far: 403 `forbidden`.
-    #[error("an agent's key reaches its own agent, and others only by its scopes; use a key of the organization")]
+    #[error("an agent's key reaches its own agent, and others only through its scopes; use a key of the organization")]
     OutOfReach,
     /// The user's role does not allow it: 403, code `role_too_low`.
     #[error(
@@ -78,7 +78,7 @@ pub enum Denied {
     )]
     RoleTooLow,
     /// The agent is paused: 403, code `agent_paused`.
-    #[error("the agent is paused, so that its keys may only read; set its status to active first")]
+    #[error("the agent is paused, so its keys may only read; set its status to active first")]
     AgentPaused,
     /// The organization is on the waiting list: 403 `account_waitlisted`.
     #[error("the organization is on the waiting list; you get an email when it is activated")]

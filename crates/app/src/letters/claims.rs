@@ -46,7 +46,7 @@ pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, p
         subject: "Your Kalends organization is being taken over".into(),
         parts: vec![
             Part::Says(Words::new(proved).foreign(organization).and("\" at ").own(&until).and(
-                ". All of its API keys stop working then. If you expect this, there is nothing to do. If not, \
+                ". All of its API keys stop working then. If you expect this, do nothing. If not, \
                          revoke the claim before then:",
             )),
             Part::Link(places.page.clone()),

@@ -66,7 +66,7 @@ pub(crate) fn recovery_code_used(to: &Email, left: usize, console_url: &str) -> 
             Part::Says(
                 Words::new(
                     "somebody signed in to the Kalends account with this address with your password and a recovery code. \
-                     The code no longer works. Recovery codes that are left: ",
+                     The code no longer works. Recovery codes left: ",
                 )
                 .own(&left)
                 .and(". If this was you, you can get new ones at"),

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use kalends_accounts::KeyLabel;
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, LIMIT_MAX, OrgId, ProposalId, StoreError, SubscriptionId,
-    UserId, WebhookId,
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, KeyId, LIMIT_MAX, OrgId, ProposalId, StoreError,
+    SubscriptionId, UserId, WebhookId,
 };
 use kalends_remote::RemoteUrl;
 use kalends_time::Zone;

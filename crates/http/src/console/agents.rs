@@ -64,7 +64,7 @@ const TO_LIST: (&str, &str) = (AGENTS, "See the agents");
 const SETTINGS: Settings = Settings {
     fields: &AGENT_FIELDS,
     changed: "The agent has changed since you opened this page. Its current state is shown above. The fields that you \
-              changed keep what you typed. Save again to change it.",
+              changed keep what you typed. Save again to apply your changes.",
     problems: |_| None,
     list: TO_LIST,
 };

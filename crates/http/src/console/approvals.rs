@@ -177,7 +177,7 @@ fn reason(approval: &wire::Approval) -> String {
     };
     match (text("code"), text("message")) {
         (Some("slot_taken"), _) => "Something else is at that time now.".to_owned(),
-        (Some("stale"), _) => "What it would change has changed since the program asked.".to_owned(),
+        (Some("stale"), _) => "The resource has changed since the program asked.".to_owned(),
         (_, Some(message)) => sentence(message),
         (_, None) => format!("The answer had the status {}.", result.status),
     }
@@ -317,7 +317,7 @@ mod tests {
     #[case::taken(json!({ "error": { "code": "slot_taken", "message": "x" } }), "Something else is at that time now.")]
     #[case::changed(
         json!({ "error": { "code": "stale", "message": "x" } }),
-        "What it would change has changed since the program asked."
+        "The resource has changed since the program asked."
     )]
     #[case::nothing(Value::Null, "The answer had the status 409.")]
     fn a_refusal_is_in_plain_words(#[case] body: Value, #[case] said: &str) {

@@ -96,7 +96,7 @@ async fn refused(app: &App, actor: &Actor, refusal: Refusal) -> Result<Response,
         }
         Refusal::Member(MemberError::AlreadyMember) => Some(("You belong to this organization already.", false)),
         Refusal::Member(MemberError::TooManyMemberships) => {
-            Some(("You belong to as many organizations as a user can. Leave one first.", true))
+            Some(("You already belong to the maximum number of organizations. Leave one first.", true))
         }
         _ => None,
     };

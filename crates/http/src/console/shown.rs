@@ -97,8 +97,8 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::RoleTooLow => "Your role does not allow this.",
         Refusal::StaleTerms(_) => STALE_TERMS,
         Refusal::Unverified => {
-            "The email address of the organization is not proved yet, so it cannot write to other people. Confirm the \
-             address first."
+            "The email address of the organization is not confirmed yet, so it cannot write to other people. Confirm \
+             the address first."
         }
         Refusal::Member(MemberError::AlreadyMember) => "This person is a member already.",
         Refusal::NotRefreshed(ConnectionStatus::Paused) => "The account is paused. Resume it first.",
@@ -121,7 +121,7 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::PlanRequired(Feature::ScopedKeys) => "Your plan does not include keys of agents.",
         Refusal::PlanRequired(Feature::Holds) => "Your plan does not include holds.",
         Refusal::PlanRequired(Feature::UnboundedRecurrence) => {
-            "Your plan does not include series that last longer than 90 days. Let it end sooner."
+            "Your plan does not include series that last longer than 90 days. End it sooner."
         }
         Refusal::LimitReached { metric: Metric::ScopedKeys, limit, .. } => {
             return format!("Your plan's limit of keys of agents is {limit}. Revoke one that is no longer used.");
@@ -157,13 +157,13 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
 /// Why a proposal does not allow something, as a sentence.
 fn of_proposal(error: &ProposalError) -> String {
     let text = match error {
-        ProposalError::NotPending(_) => "The proposal has ended, so it does not change any more.",
+        ProposalError::NotPending(_) => "The proposal has ended, so it can no longer change.",
         ProposalError::NotParticipant => "This agent does not take part in the proposal.",
         ProposalError::Duplicate(_) => "This agent has answered before. An agent answers once.",
         ProposalError::NoResponses => "Nobody has answered yet.",
         ProposalError::NoSlotLeft => "All times have begun. Cancel the proposal, and propose other times.",
         ProposalError::TooFewAccepts(least) => {
-            return format!("No time that is left has the acceptances that it needs ({least}).");
+            return format!("No remaining time has enough acceptances ({least} needed).");
         }
         other => return sentence(&other.to_string()),
     };

@@ -23,7 +23,7 @@ use crate::{
 const WRONG: &str = "The address or the password is wrong.";
 const WRONG_CODE: &str = "This code is wrong, used or too old. Wait for the next one, or use a recovery code.";
 const EXPIRED: &str = "Signing in took too long, or your account has changed. Please start again.";
-const NO_ADDRESS: &str = "Enter the email address with which you signed up.";
+const NO_ADDRESS: &str = "Enter the email address that you signed up with.";
 
 /// What the address of the page says.
 #[derive(Debug, Default, Deserialize)]

@@ -66,7 +66,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
 const SETTINGS: Settings = Settings {
     fields: &SUBSCRIPTION_FIELDS,
     changed: "The subscription has changed since you opened this page. Its current state is shown above. The fields that \
-              you changed keep what you typed. Save again to change it.",
+              you changed keep what you typed. Save again to apply your changes.",
     problems: doubled,
     list: TO_LIST,
 };

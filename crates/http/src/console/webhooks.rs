@@ -65,7 +65,7 @@ pub(super) const TO_LIST: (&str, &str) = (WEBHOOKS, "See the webhooks");
 const SETTINGS: Settings = Settings {
     fields: &WEBHOOK_FIELDS,
     changed: "The webhook has changed since you opened this page. Its current state is shown above. The fields that you \
-              changed keep what you typed. Save again to change it.",
+              changed keep what you typed. Save again to apply your changes.",
     problems: |_| None,
     list: TO_LIST,
 };

@@ -133,7 +133,7 @@ fn schedule(given: &Given) -> Vec<&'static str> {
             CHOICE,
             "`hold_time` with `title`, `participants`, `start` (the time that I chose), `duration_minutes` and \
                 `timezone`. It keeps the time on the calendars of all participants, or on none.",
-            "`confirm_hold` with `hold_id` (the id of step 5). It makes events of the hold.",
+            "`confirm_hold` with `hold_id` (the id of step 5). It turns the hold into events.",
         ]);
         return steps;
     }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use kalends_app::ports::{AgentName, AuditSubjects, CalendarName, NAMES_MAX, NamedForAudit, Names};
 use kalends_kernel::{
-    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, LIMIT_MAX, OrgId, ProposalId, StoreError, SubscriptionId, UserId, WebhookId,
+    AgentId, BookingPageId, CalendarId, EventId, ExternalCalendarId, LIMIT_MAX, OrgId, ProposalId, StoreError,
+    SubscriptionId, UserId, WebhookId,
 };
 use uuid::Uuid;
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 const UNFINISHED: &str = "A rotation has begun and is not done.";
-const UNRECORDED: &str = "It is not recorded that the last rotation is done, as older releases did not record it.";
+const UNRECORDED: &str = "The end of the last rotation is not recorded, because older releases did not record it.";
 
 /// A data key. Neither the key nor its wrapped form is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ const SUBJECT: &str = "{}";
 /// The status of a write that waits for approval.
 const ACCEPTED: u16 = 202;
 /// What the entry of such a write says. Another entry says that it was made.
-const ONLY_ASKED: &str = "Only asked for: it needs approval.";
+const ONLY_ASKED: &str = "Requested only: it needs approval.";
 
 /// What happened, as a sentence such as "olga@example.com revoked the key “laptop” (agent “Ada”)." `page_of` returns
 /// the page of what has this identifier, if the user may open it.

@@ -31,7 +31,7 @@ use crate::{
 
 /// Why a form about rules that have changed since had no effect.
 const CHANGED: &str = "The rules have changed since you opened this page. Their current state is shown above. The \
-                       fields that you changed keep what you typed. Send the form again to change it.";
+                       fields that you changed keep what you typed. Send the form again to apply your changes.";
 /// Likewise, why a date was not removed.
 const CHANGED_SINCE: &str = "The rules have changed since you opened this page. Their current state is shown here.";
 

@@ -28,8 +28,8 @@ use crate::{
 };
 
 /// Why a form about a booking page that has changed since had no effect.
-const CHANGED: &str = "The booking page has changed since you opened this form. What you did not change is shown as it \
-                       is now. Save again to change the rest.";
+const CHANGED: &str = "The booking page has changed since you opened this form. Everything that you did not change is \
+                       shown as it is now. Save again to apply your changes.";
 
 /// The page of a form. It may show previews in a frame.
 fn with_preview(status: StatusCode, text: String) -> Response {

@@ -107,7 +107,7 @@ pub(super) fn problems_of(refusal: Refusal, given: &BookingPageGiven) -> Result<
 /// The problem of an address that another page has.
 pub(super) fn slug_taken() -> Problems {
     let mut problems = Problems::default();
-    problems.add(&["slug"], "slug", "Another booking page has this end of its address. Choose another one.");
+    problems.add(&["slug"], "slug", "Another booking page has this address. Choose another one.");
     problems
 }
 

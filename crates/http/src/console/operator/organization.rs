@@ -32,7 +32,7 @@ use crate::{Service, error::ApiError, extract::PathOf, reply::see_other};
 const TO_LIST: (&str, &str) = (OPERATOR_ORGANIZATIONS, "See the organizations");
 /// Why a form about an organization that has changed since had no effect.
 const CHANGED: &str = "The organization has changed since you opened this page. Its current state is shown above. The \
-                       fields keep what you typed. Save again to change it.";
+                       fields keep what you typed. Save again to apply your changes.";
 /// The field of the page from which an organization is admitted.
 const FROM: &str = "from";
 

@@ -127,7 +127,7 @@ impl Read {
     /// What deserves attention, as a sentence, with the names of agents.
     fn notice(&self, notice: &wire::Notice) -> String {
         let text = match &*notice.code {
-            "too_few_accepts" => "All have answered, but no time has the acceptances that it needs.",
+            "too_few_accepts" => "All have answered, but no time has enough acceptances.",
             "no_slot_left" => "All have answered, but all times have begun.",
             "slot_taken" => {
                 "All have answered, but no time could be used: each was taken, or its calendar was deleted. Free one \

@@ -30,10 +30,11 @@ impl CoreTool for ListBookingSlots {
         About {
             name: "list_booking_slots",
             title: "List booking slots",
-            description: "Lists the free slots of a booking page, the earliest first, with its title, its duration, and the \
-                questions that book_slot must answer. Use it for a page to which you have a slug or an address; find_times is \
-                for agents and calendars. Example: {\"page\": \"https://calendar.example.com/book/intro-call\", \"start\": \
-                \"2026-03-05\", \"end\": \"2026-03-07\", \"timezone\": \"Europe/Berlin\"}",
+            description: "Lists the free slots of a booking page, the earliest first, with its title, its duration, \
+                and the questions that book_slot must answer. Use it for a page whose slug or address you have; \
+                find_times is for agents and calendars. Example: {\"page\": \
+                \"https://calendar.example.com/book/intro-call\", \"start\": \"2026-03-05\", \"end\": \"2026-03-07\", \
+                \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Reads,
             operations: &[&operations::LIST_BOOKING_SLOTS],
             required: &["page"],
@@ -45,7 +46,7 @@ impl CoreTool for ListBookingSlots {
         json!({
             "page": { "type": "string", "description": "The page's slug or address." },
             "start": { "type": "string", "description": "A date, a local time, or a time with an offset. Default: now." },
-            "end": { "type": "string", "description": "Slots end by then; a date includes its day. As far as the page offers if left out." },
+            "end": { "type": "string", "description": "Slots end by then; a date includes its day. Default: as far as the page offers." },
             "timezone": { "type": "string", "description": "IANA zone of local times, also in the result. Default: the page's." },
             "count": { "type": "integer", "minimum": 1, "maximum": SHOWN_MAX, "default": SHOWN },
         })
@@ -79,10 +80,10 @@ impl CoreTool for BookSlot {
         About {
             name: "book_slot",
             title: "Book a slot",
-            description: "Books a slot of a booking page for a guest, who gets an email. start is that of a slot of \
-                list_booking_slots. Returns the event_id, the time, and the addresses at which the guest can cancel or move the \
-                booking: keep them. Example: {\"page\": \"intro-call\", \"start\": \"2026-03-05T10:00\", \"timezone\": \
-                \"Europe/Berlin\", \"name\": \"Ada Lovelace\", \"email\": \"ada@example.com\"}",
+            description: "Books a slot of a booking page for a guest, who gets an email. start is that of a slot from \
+                list_booking_slots. Returns the event_id, the time, and the addresses at which the guest can cancel or \
+                move the booking: keep them. Example: {\"page\": \"intro-call\", \"start\": \"2026-03-05T10:00\", \
+                \"timezone\": \"Europe/Berlin\", \"name\": \"Ada Lovelace\", \"email\": \"ada@example.com\"}",
             effect: Effect::Adds,
             operations: &[&operations::CREATE_BOOKING, &operations::LIST_BOOKING_SLOTS],
             required: &["page", "start", "name", "email"],
@@ -101,7 +102,7 @@ impl CoreTool for BookSlot {
             "timezone": { "type": "string", "description": "The guest's IANA zone: of start, the emails and the result. Default: the page's." },
             "idempotency_key": {
                 "type": "string", "minLength": 20,
-                "description": "Repeat a call that had no answer with the same key, such as a UUID.",
+                "description": "To repeat a call that had no answer, send the same key, such as a UUID.",
             },
         })
     }

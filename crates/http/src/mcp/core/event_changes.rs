@@ -38,10 +38,10 @@ impl CoreTool for UpdateEvent {
         About {
             name: "update_event",
             title: "Change an event",
-            description: "Changes the fields that you send, and returns the event with its new version. start alone moves the \
-                event and keeps its length; exceptions of a series move along. A taken time is refused. For one date of a series, \
-                send the event_id of that occurrence from list_events. Nobody gets email unless send_invitations is true. Example: {\"event_id\": \
-                \"evt_...\", \"start\": \"2026-03-05T15:00\"}",
+            description: "Changes the fields that you send, and returns the event with its new version. start alone \
+                moves the event and keeps its length; exceptions of a series move along. A taken time is refused. For \
+                one date of a series, send the event_id of that occurrence from list_events. Nobody gets email unless \
+                send_invitations is true. Example: {\"event_id\": \"evt_...\", \"start\": \"2026-03-05T15:00\"}",
             effect: Effect::Changes,
             operations: &[&operations::UPDATE_EVENT],
             required: &["event_id"],
@@ -72,13 +72,13 @@ impl CoreTool for UpdateEvent {
             "conference_url": { "type": "string" },
             "attendees": {
                 "type": "array", "items": { "anyOf": [{ "type": "string" }, { "type": "object" }] },
-                "description": "Replaces the list: who is missing is removed. As in create_event.",
+                "description": "Replaces the list: anyone left out is removed. As in create_event.",
             },
             "recurrence_rule": { "type": "string", "description": "The new rule, such as FREQ=WEEKLY;BYDAY=MO." },
             "status": { "type": "string", "enum": ["confirmed", "tentative", "cancelled"] },
-            "allow_conflict": { "type": "boolean", "default": false, "description": "Whether it may take a time that is taken." },
+            "allow_conflict": { "type": "boolean", "default": false, "description": "Whether it may take a taken time." },
             "send_invitations": { "type": "boolean", "default": false, "description": "Whether to email the attendees." },
-            "version": { "type": "string", "description": "From get_event. If the event is another by now, nothing changes." },
+            "version": { "type": "string", "description": "From get_event. If the event has changed since, nothing changes." },
         })
     }
 
@@ -176,8 +176,9 @@ impl CoreTool for CancelEvent {
             name: "cancel_event",
             title: "Cancel an event",
             description: "Removes an event, an occurrence or a series. For one date of a series, send the event_id of \
-                that occurrence from list_events; scope says whether the later ones or all go too. Nobody gets email unless \
-                send_invitations is true. Holds: use release_hold. Example: {\"event_id\": \"evt_..._20260305T090000Z\"}",
+                that occurrence from list_events; scope says whether the later ones or all go too. Nobody gets email \
+                unless send_invitations is true. Holds: use release_hold. Example: {\"event_id\": \
+                \"evt_..._20260305T090000Z\"}",
             effect: Effect::Changes,
             operations: &[&operations::DELETE_EVENT],
             required: &["event_id"],
@@ -193,7 +194,7 @@ impl CoreTool for CancelEvent {
                 "description": "With an occurrence: only it, it and the later ones, or the whole series.",
             },
             "send_invitations": { "type": "boolean", "default": false, "description": "Whether to email the attendees." },
-            "version": { "type": "string", "description": "From get_event. If the event is another by now, nothing changes." },
+            "version": { "type": "string", "description": "From get_event. If the event has changed since, nothing changes." },
         })
     }
 

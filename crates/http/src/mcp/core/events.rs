@@ -28,11 +28,11 @@ impl CoreTool for ListEvents {
         About {
             name: "list_events",
             title: "List events",
-            description: "Lists what takes place on a calendar, or on all calendars of an agent, in a time: events, occurrences \
-                of series, holds, and what began earlier and still goes on. Without start, from today on; without end, for 7 \
-                days. An agent's key may leave out calendar_id and agent_id: it means its own calendars. Example: \
-                {\"calendar_id\": \"cal_...\", \"start\": \"2026-03-05\", \"end\": \"2026-03-05\", \"timezone\": \
-                \"Europe/Berlin\"}",
+            description: "Lists what takes place on a calendar, or on all calendars of an agent, in a period: events, \
+                occurrences of series, holds, and what began earlier and still goes on. Without start, from today on; \
+                without end, for 7 days. An agent's key may leave out calendar_id and agent_id: it means its own \
+                calendars. Example: {\"calendar_id\": \"cal_...\", \"start\": \"2026-03-05\", \"end\": \"2026-03-05\", \
+                \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Reads,
             operations: &[&operations::LIST_EVENTS, &operations::LIST_AGENT_EVENTS],
             required: &[],
@@ -87,7 +87,7 @@ impl CoreTool for ListEvents {
         let mut found = json!({ "events": events, "from": start.to_string(), "to": end.to_string() });
         if others > 0 {
             found["others"] = others.into();
-            found["note"] = "There are others: raise limit, or ask for a shorter time.".into();
+            found["note"] = "There are more: raise limit, or ask for a shorter time.".into();
         }
         Ok(found)
     }

@@ -45,11 +45,11 @@ impl CoreTool for HoldTime {
         About {
             name: "hold_time",
             title: "Hold a time",
-            description: "Keeps a free time on the calendar of each participant while somebody decides: on all of them or on \
-                none. It ends by itself. If events or holds block it, the error lists them, and the nearest free times; \
-                working hours do not count. Then call confirm_hold or release_hold with the id. Example: {\"title\": \"Kick-off\", \"participants\": \
-                [\"Ada\", \"Bob\"], \"start\": \"2026-03-05T14:00\", \"duration_minutes\": 30, \"timezone\": \
-                \"Europe/Berlin\"}",
+            description: "Keeps a free time on the calendar of each participant while somebody decides: on all of them \
+                or on none. It ends by itself. If events or holds block it, the error lists them and the nearest free \
+                times; working hours do not count. Then call confirm_hold or release_hold with the id. Example: \
+                {\"title\": \"Kick-off\", \"participants\": [\"Ada\", \"Bob\"], \"start\": \"2026-03-05T14:00\", \
+                \"duration_minutes\": 30, \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Adds,
             operations: &[&operations::CREATE_EVENT, &operations::CREATE_HOLD_SET],
             required: &["title", "start"],
@@ -252,10 +252,9 @@ impl CoreTool for ConfirmHold {
         About {
             name: "confirm_hold",
             title: "Confirm a hold",
-            description: "Makes a hold an event, or all holds of a set events, all or none. Returns them, also if the \
-                call is repeated. An expired hold \
-                cannot be confirmed: call hold_time again. To take events back, call undo_run: send one run here and to hold_time. \
-                Example: {\"hold_id\": \"hst_...\"}",
+            description: "Turns a hold into an event, or all holds of a set: all or none. Returns them, also if the \
+                call is repeated. An expired hold cannot be confirmed: call hold_time again. To take events back, call \
+                undo_run: send one run here and to hold_time. Example: {\"hold_id\": \"hst_...\"}",
             effect: Effect::Adds,
             operations: &[&operations::CONFIRM_HOLD, &operations::CONFIRM_HOLD_SET],
             required: &[],
@@ -281,8 +280,8 @@ impl CoreTool for ReleaseHold {
         About {
             name: "release_hold",
             title: "Release a hold",
-            description: "Gives up a hold, or all holds of a set, so that the time is free again. Returns the cancelled holds, \
-                also if the call is repeated. Example: {\"hold_id\": \"evt_...\"}",
+            description: "Gives up a hold, or all holds of a set, so that the time is free again. Returns the \
+                cancelled holds, also if the call is repeated. Example: {\"hold_id\": \"evt_...\"}",
             effect: Effect::Changes,
             operations: &[&operations::RELEASE_HOLD, &operations::RELEASE_HOLD_SET],
             required: &[],
@@ -334,7 +333,7 @@ fn id(arguments: &Arguments) -> Result<String, FieldError> {
             (Some(id), Some(first)) if id != *first => {
                 return Err(FieldError::new(
                     name,
-                    format!("must be left out, because {first} is sent too; end one a call"),
+                    format!("must be left out, because {first} is sent too; end one in each call"),
                 ));
             }
             (Some(id), _) => found = Some(id),

@@ -27,10 +27,10 @@ impl CoreTool for CreateEvent {
         About {
             name: "create_event",
             title: "Create an event",
-            description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If something \
-                is at the time on this calendar or another of its agent, it books nothing and returns what, and \
-                the nearest free times. Working hours do not count; see find_times. Nobody gets email unless send_invitations is \
-                true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
+            description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If this \
+                calendar, or another of its agent, has something at that time, it books nothing, and returns the \
+                conflicts and nearest free times. Working hours do not count; see find_times. Nobody gets email unless \
+                send_invitations is true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
                 \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Adds,
             operations: &[&operations::CREATE_EVENT],
@@ -66,13 +66,13 @@ impl CoreTool for CreateEvent {
                 "type": "string", "description": "Zone whose clock the series follows. That of local times, or the calendar's, if left out.",
             },
             "all_day": { "type": "boolean", "default": false },
-            "allow_conflict": { "type": "boolean", "default": false, "description": "Whether to book a time that is taken." },
+            "allow_conflict": { "type": "boolean", "default": false, "description": "Whether to book a taken time." },
             "reminders": {
                 "type": "array", "items": { "type": "integer" },
                 "description": "Minutes before the start. The calendar's if left out.",
             },
             "metadata": { "type": "object", "description": "Your own data." },
-            "idempotency_key": { "type": "string", "description": "Send it again with a repeated call, which then books once." },
+            "idempotency_key": { "type": "string", "description": "Send it again if you repeat a call: it then books once." },
         })
     }
 

@@ -38,9 +38,10 @@ impl CoreTool for SearchOperations {
         About {
             name: "search_operations",
             title: "Search operations",
-            description: "Finds operations of the whole API by words, for what no other tool does: webhooks, booking pages, \
-                availability rules, feeds, keys, usage and more. Returns the best, each with its name, a summary and the schema \
-                of its arguments. Call one with call_operation. Example: {\"query\": \"create webhook\"}",
+            description: "Finds operations of the whole API by words, for what no other tool does: webhooks, booking \
+                pages, availability rules, feeds, keys, usage and more. Returns the best, each with its name, a \
+                summary and the schema of its arguments. Call one with call_operation. Example: {\"query\": \"create \
+                webhook\"}",
             effect: Effect::Reads,
             operations: operations::ALL,
             required: &["query"],
@@ -77,7 +78,7 @@ fn search(query: &str, bound: &[&Bound], count: usize) -> Value {
         let mut groups: Vec<&str> = bound.iter().map(|bound| bound.tag.as_str()).collect();
         groups.sort_unstable();
         groups.dedup();
-        let note = format!("No operation has these words. Search for a group: {}", groups.join(", "));
+        let note = format!("No operation matches these words. Search for a group: {}", groups.join(", "));
         return json!({ "operations": [], "note": note });
     }
     json!({ "operations": found })
@@ -129,10 +130,10 @@ impl CoreTool for CallOperation {
         About {
             name: "call_operation",
             title: "Call an operation",
-            description: "Calls any operation of the API. Find its name and its arguments with search_operations first. Returns \
-                its whole answer, {\"done\": true} if it has none, or {\"text\": ...}. An answer with a version can be changed \
-                safely: send the version as if_match. Prefer the other tools where they do the same. Example: {\"operation\": \
-                \"listWebhooks\", \"arguments\": {\"limit\": 5}}",
+            description: "Calls any operation of the API. Find its name and its arguments with search_operations \
+                first. Returns its whole answer, {\"done\": true} if it has none, or {\"text\": ...}. To change a \
+                versioned resource safely, send its version as if_match. Prefer the other tools where they do the \
+                same. Example: {\"operation\": \"listWebhooks\", \"arguments\": {\"limit\": 5}}",
             effect: Effect::Changes,
             operations: operations::ALL,
             required: &["operation"],

@@ -106,11 +106,9 @@ fn next(seen: &Value, end: End, has_expired: bool) -> &'static str {
         _ if seen["holds"].is_array() && any("hold") => {
             "Some holds of the set are over. Release the set and call hold_time again."
         }
-        End::Confirm if has_expired => {
-            "It has expired. Call hold_time again, or find_times if the time is taken by now."
-        }
+        End::Confirm if has_expired => "It has expired. Call hold_time again, or find_times if the time is now taken.",
         End::Confirm if any("cancelled") => {
-            "It was released, or gave way to another one. Call hold_time again, or find_times if the time is taken by now."
+            "It was released, or gave way to another one. Call hold_time again, or find_times if the time is now taken."
         }
         End::Release if any("confirmed") => "It is an event now. To take it back, call cancel_event with its event_id.",
         End::Release if has_expired => "It has expired, so its time is free already. There is nothing to release.",

@@ -25,10 +25,11 @@ impl CoreTool for ResolveTime {
         About {
             name: "resolve_time",
             title: "Resolve a time",
-            description: "Turns a time in English words into an exact time: a day, a time, or a range, such as \"next Tuesday \
-                2pm\", \"in 90 minutes\", \"tomorrow from 2 to 3pm\". Use it instead of computing dates. Returns start, end if \
-                there is one, and how the words were read. If they can mean several times, the error lists texts to \
-                choose from. Example: {\"text\": \"tomorrow at 14:00\", \"timezone\": \"Europe/Berlin\"}",
+            description: "Turns a time in English words into an exact time: a day, a time, or a range, such as \"next \
+                Tuesday 2pm\", \"in 90 minutes\", \"tomorrow from 2 to 3pm\". Use it instead of computing dates. \
+                Returns start, end if there is one, and how the words were read. If they can mean several times, the \
+                error lists texts to choose from. Example: {\"text\": \"tomorrow at 14:00\", \"timezone\": \
+                \"Europe/Berlin\"}",
             effect: Effect::Reads,
             operations: &[],
             required: &["text", "timezone"],
@@ -39,8 +40,8 @@ impl CoreTool for ResolveTime {
     fn properties(&self) -> Value {
         json!({
             "text": { "type": "string", "maxLength": phrase::LENGTH_MAX, "description": "The time as the person said it, in English." },
-            "timezone": { "type": "string", "description": "IANA zone in which the words are meant, such as Europe/Berlin." },
-            "now": { "type": "string", "description": "The time from which the words count. The current time if left out." },
+            "timezone": { "type": "string", "description": "IANA zone of the words, such as Europe/Berlin." },
+            "now": { "type": "string", "description": "What the words are relative to. Default: the current time." },
         })
     }
 

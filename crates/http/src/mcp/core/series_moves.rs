@@ -174,7 +174,7 @@ pub(super) fn all_moved(before: &Value, after: &Value, has_rule: bool) -> Option
             .to_owned()
     } else if before["startTime"] != after["startTime"] {
         let stay = if has == 0 { String::new() } else { format!(" The cancelled ones ({has}) stay cancelled.") };
-        format!("All occurrences have moved by as much.{stay} Those that were changed on their own keep their changes.")
+        format!("All occurrences have moved by the same amount.{stay} Changed ones keep their changes.")
     } else if before["endTime"] != after["endTime"] {
         "All occurrences have the new length, except those that had another one.".to_owned()
     } else {
@@ -207,7 +207,7 @@ pub(super) fn lost_exceptions(before: &Value, after: &Value) -> Option<String> {
     }
     let revived = revived(lost);
     Some(format!(
-        "The series has other starts now. Occurrences that were changed on their own follow the series again.{revived}"
+        "The series has new starts now. Occurrences that were changed separately follow the series again.{revived}"
     ))
 }
 

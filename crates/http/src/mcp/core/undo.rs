@@ -20,9 +20,9 @@ impl CoreTool for UndoRun {
         About {
             name: "undo_run",
             title: "Undo a run",
-            description: "Takes back all that was written with this run: what was created is deleted or cancelled, what was \
-                changed or deleted is as before. All or nothing: if something else has changed a part since, the error lists \
-                it in in_the_way. Example: {\"run\": \"plan-week-10\"}",
+            description: "Takes back all that was written with this run: what was created is deleted or cancelled; \
+                what was changed or deleted is restored. All or nothing: if something else has changed a part since, \
+                the error lists it in in_the_way. Example: {\"run\": \"plan-week-10\"}",
             effect: Effect::Changes,
             operations: &[&operations::UNDO_RUN],
             required: &["run"],

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// What the caller does next.
 const NEXT: &str = "A person decides; decide_url is for them. Call call_operation with operation getApproval and arguments \
-    {\"id\": this id, \"wait\": 60}, until status is not pending. Its result is then the answer. Do not repeat this call.";
+    {\"id\": this id, \"wait\": 20}, until status is not pending. Its result is then the answer. Do not repeat this call.";
 /// What holds for a tool that had written something before.
 const REST: &str = "What done_before lists is done and stays. What this tool would have done after the write that waits is \
     not done, and the approval does not cover it.";

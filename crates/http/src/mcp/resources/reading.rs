@@ -83,7 +83,7 @@ async fn agenda(session: &Session<'_>, calendar: CalendarId, days: Days) -> Outc
     found["now"] = now.to_string().into();
     found["local_now"] = core::local_time(now, zone).into();
     if found.get("others").is_some() {
-        found["note"] = "There are others: call list_events for a shorter time.".into();
+        found["note"] = "There are more: call list_events for a shorter time.".into();
     }
     Ok(found)
 }
@@ -110,7 +110,7 @@ async fn context(session: &Session<'_>, agent: AgentId) -> Outcome {
     let others = listed["total"].as_u64().unwrap_or_default().saturating_sub(data.len() as u64);
     if others > 0 {
         found["other_calendars"] = others.into();
-        found["note"] = "There are other calendars: call getCalendarContext or list_events for them.".into();
+        found["note"] = "There are more calendars: call getCalendarContext or list_events for them.".into();
     }
     Ok(found)
 }

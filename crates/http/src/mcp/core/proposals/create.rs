@@ -30,11 +30,11 @@ impl CoreTool for CreateProposal {
         About {
             name: "create_proposal",
             title: "Propose times",
-            description: "Offers several times to agents. Each participant answers once with respond_to_proposal; the last \
-                answer confirms the best time, and the organizer and all who did not decline get an event. A time that is \
-                taken by then, or that nobody accepted, is not confirmed. Returns the slots and their ids. Example: \
-                {\"title\": \"Review\", \"participants\": [\"Ben\"], \"times\": [\"2026-03-05T10:00\", \"2026-03-06T14:00\"], \
-                \"duration_minutes\": 30}",
+            description: "Offers several times to agents. Each participant answers once with respond_to_proposal; the \
+                last answer confirms the best time, and the organizer and all who did not decline get an event. A time \
+                that is taken by then, or that nobody accepted, is not confirmed. Returns the slots and their ids. \
+                Example: {\"title\": \"Review\", \"participants\": [\"Ben\"], \"times\": [\"2026-03-05T10:00\", \
+                \"2026-03-06T14:00\"], \"duration_minutes\": 30}",
             effect: Effect::Adds,
             operations: &[
                 &operations::CREATE_PROPOSAL,
@@ -82,7 +82,7 @@ impl CoreTool for CreateProposal {
             },
             "expires_at": { "type": "string", "description": "The last moment to answer. Default: the last time's start." },
             "expires_in_hours": { "type": "integer", "minimum": 1, "maximum": HOURS_MAX, "description": "Instead of expires_at." },
-            "idempotency_key": { "type": "string", "description": "Repeat a call that had no answer with the same key." },
+            "idempotency_key": { "type": "string", "description": "To repeat a call that had no answer, send the same key." },
         })
     }
 

@@ -27,10 +27,11 @@ impl CoreTool for RespondToProposal {
         About {
             name: "respond_to_proposal",
             title: "Answer a proposal",
-            description: "Answers a proposal for a participant, once: accept a slot, decline all, or counter with other times \
-                (an answer, too; no slot is added: the organizer makes a new proposal). Name the slot by slot_id or by its start. \
-                Returns the proposal; the last answer confirms the best slot and returns created_event_ids. Example: {\"proposal_id\": \"spr_...\", \
-                \"response\": \"accept\", \"slot_id\": \"slt_...\"}",
+            description: "Answers a proposal for a participant, once: accept a slot, decline all, or counter with \
+                other times (an answer, too; no slot is added: the organizer makes a new proposal). Name the slot by \
+                slot_id or by its start. Returns the proposal; the last answer confirms the best slot and returns \
+                created_event_ids. Example: {\"proposal_id\": \"spr_...\", \"response\": \"accept\", \"slot_id\": \
+                \"slt_...\"}",
             effect: Effect::Adds,
             operations: &[
                 &operations::RESPOND_TO_PROPOSAL,
@@ -48,7 +49,7 @@ impl CoreTool for RespondToProposal {
         json!({
             "proposal_id": { "type": "string" },
             "response": { "type": "string", "enum": ["accept", "decline", "counter"] },
-            "slot_id": { "type": "string", "description": "The slot that is accepted, or that is possible beside a counter." },
+            "slot_id": { "type": "string", "description": "The slot that you accept, or that is possible beside a counter." },
             "start": { "type": "string", "description": "Instead of slot_id: the slot with this start." },
             "agent_id": { "type": "string", "description": "The participant, by id or name. Your own agent if left out." },
             "calendar_id": { "type": "string", "description": "The participant's calendar for its event. Default: its only one." },
