@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::{
 use prost::Message as _;
 
 /// The longest wait for an expected span on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A span as received. Identifiers are in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use flate2::{Compression, write::GzEncoder};
 use futures::{StreamExt as _, stream};
 
 /// The longest wait for an expected request on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The unpacked size of a decompression bomb, in MiB. It is far above every limit.
 const BOMB_MIB: usize = 64;

@@ -18,7 +18,7 @@ use futures::stream;
 use serde_json::Value;
 
 /// The longest wait for an expected message on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the receiver answers.
 #[derive(Debug, Clone, PartialEq, Eq)]

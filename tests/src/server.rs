@@ -5,7 +5,7 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::Value;
@@ -30,7 +30,12 @@ const DATA_DIR: &str = "KALENDS_DATA_DIR";
 const MASTER_KEY: &str = "bWFzdGVyIGtleSBvZiB0aGUgZW5kLXRvLWVuZCB0ZXM=";
 const SESSION_KEY: &str = "c2Vzc2lvbiBrZXkgb2YgdGhlIGVuZC10by1lbmQgdGU=";
 /// The longest wait on a busy machine for a server to listen or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long before the end of a half hour no test begins, in seconds.
+const NEAR_THE_END: u64 = 20;
+/// Half an hour, in seconds.
+const HALF_HOUR: u64 = 1_800;
 
 /// Requests per second that no test reaches.
 const FAST: u32 = 1_000_000;
@@ -83,6 +88,7 @@ impl Server {
     }
 
     async fn start_on(database: Database, schema: Schema, variables: &[(&str, &str)]) -> Self {
+        past_the_end_of_a_half_hour().await;
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = BTreeMap::from([
             ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
@@ -349,6 +355,16 @@ impl Output {
 
 /// The file next to the data directory that takes the standard error.
 const LOG: &str = "stderr.log";
+
+/// Waits for the end of the half hour if it is near, so that no slot, day or month ends during a short test.
+#[expect(clippy::disallowed_methods, reason = "not part of the service, whose clock is that of the machine")]
+async fn past_the_end_of_a_half_hour() {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time after 1970").as_secs();
+    let left = HALF_HOUR - now % HALF_HOUR;
+    if left <= NEAR_THE_END {
+        tokio::time::sleep(Duration::from_secs(left)).await;
+    }
+}
 
 /// Starts the service and waits for its address.
 async fn launch(root: &Path, environment: &BTreeMap<String, String>, arguments: &[&str]) -> (Child, String) {

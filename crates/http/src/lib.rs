@@ -103,7 +103,7 @@ fn compose(
     let base_url = app.settings().base_url.clone();
     let tools = {
         let base_url = base_url.clone();
-        move || mcp::Tools::of(&self::description(&base_url)).0
+        move || mcp::Tools::of(&description(&base_url)).0
     };
     let description = endpoints::Description::new(move || openapi_json(&base_url));
     let maker = Maker::new(Arc::clone(&app));

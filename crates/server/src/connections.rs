@@ -277,32 +277,56 @@ mod tests {
     use std::future::pending;
 
     use axum::routing::get;
-    use tokio::{sync::oneshot, task::JoinHandle};
+    use tokio::{
+        sync::{mpsc, oneshot},
+        task::JoinHandle,
+    };
 
     use super::*;
 
-    fn router() -> Router {
+    /// The longest wait on a busy machine for an answer or an end.
+    const LONG: Duration = Duration::from_secs(30);
+
+    /// The requests to `/slow` and `/never` are announced when they have arrived.
+    fn router(arrivals: mpsc::UnboundedSender<()>) -> Router {
+        let (slow, never) = (arrivals.clone(), arrivals);
         Router::new()
             .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }))
             .route(
                 "/slow",
-                get(|| async {
+                get(|| async move {
+                    let _ = slow.send(());
                     sleep(Duration::from_millis(300)).await;
                     "done"
                 }),
             )
-            .route("/never", get(pending::<&'static str>))
+            .route(
+                "/never",
+                get(|| async move {
+                    let _ = never.send(());
+                    pending::<&'static str>().await
+                }),
+            )
     }
 
-    /// Starts a server that accepts until the sender is used, then drains for up to `drain`.
-    async fn start(drain: Duration) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
+    /// A server that accepts until `stop` is used, then drains.
+    struct Started {
+        address: SocketAddr,
+        arrived: mpsc::UnboundedReceiver<()>,
+        stop: oneshot::Sender<()>,
+        task: JoinHandle<bool>,
+    }
+
+    /// Starts a server that drains for up to `drain`.
+    async fn start(drain: Duration) -> Started {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
+        let (arrivals, arrived) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel();
         let quick = Duration::from_millis(200);
         let patience = Patience { silence: 2 * quick, ..PATIENCE };
         let places = Places::new(ConnectionLimits { total: 4, per_address: 3 }, TrustedProxies::default());
-        let connections = Connections::with_patience(router(), places, quick, patience);
+        let connections = Connections::with_patience(router(arrivals), places, quick, patience);
         let task = tokio::spawn(async move {
             connections
                 .accept(listener, async {
@@ -311,7 +335,7 @@ mod tests {
                 .await;
             connections.drain(drain).await
         });
-        (address, stop, task)
+        Started { address, arrived, stop, task }
     }
 
     async fn send(address: SocketAddr, text: &str) -> TcpStream {
@@ -322,24 +346,25 @@ mod tests {
 
     async fn answer(mut stream: TcpStream) -> String {
         let mut text = String::new();
-        timeout(Duration::from_secs(5), stream.read_to_string(&mut text)).await.unwrap().unwrap();
+        timeout(LONG, stream.read_to_string(&mut text)).await.unwrap().unwrap();
         text
     }
 
     #[tokio::test]
     async fn handlers_see_the_peer() {
-        let (address, _stop, _task) = start(Duration::ZERO).await;
-        let stream = send(address, "GET /peer HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        let server = start(Duration::ZERO).await;
+        let stream = send(server.address, "GET /peer HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
         let local = stream.local_addr().unwrap();
         assert!(answer(stream).await.ends_with(&local.to_string()));
     }
 
     #[tokio::test]
     async fn draining_finishes_requests_in_flight_and_accepts_no_more() {
-        let (address, stop, task) = start(Duration::from_secs(5)).await;
-        let stream = send(address, "GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        let Started { address, mut arrived, stop, task } = start(LONG).await;
+        // Connections are accepted in order, so both are when the request has arrived.
         let idle = send(address, "").await;
-        sleep(Duration::from_millis(100)).await;
+        let stream = send(address, "GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        arrived.recv().await.unwrap();
         stop.send(()).unwrap();
         assert!(answer(stream).await.ends_with("done"));
         assert_eq!(answer(idle).await, "");
@@ -349,19 +374,19 @@ mod tests {
 
     #[tokio::test]
     async fn draining_gives_up_on_a_request_that_does_not_end() {
-        let (address, stop, task) = start(Duration::from_millis(200)).await;
+        let Started { address, mut arrived, stop, task } = start(Duration::from_millis(200)).await;
         let _stream = send(address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await;
-        sleep(Duration::from_millis(50)).await;
+        arrived.recv().await.unwrap();
         stop.send(()).unwrap();
-        assert!(!timeout(Duration::from_secs(5), task).await.unwrap().unwrap());
+        assert!(!timeout(LONG, task).await.unwrap().unwrap());
     }
 
     #[tokio::test]
     async fn silent_and_unfinished_requests_are_closed() {
-        let (address, _stop, _task) = start(Duration::ZERO).await;
+        let server = start(Duration::ZERO).await;
         // The last two are prefixes of the HTTP/2 preface. The server waits for the rest before it knows the version.
         for beginning in ["", "G", "GET /peer HTTP/1.1\r\nhost:", "P", "PRI * HTTP/2.0\r\n"] {
-            let stream = send(address, beginning).await;
+            let stream = send(server.address, beginning).await;
             let text = answer(stream).await;
             assert!(text.is_empty() || text.contains("408"), "{beginning:?}: {text}");
         }
@@ -369,13 +394,13 @@ mod tests {
 
     #[tokio::test]
     async fn connections_of_one_address_are_limited() {
-        let (address, _stop, _task) = start(Duration::ZERO).await;
+        let server = start(Duration::ZERO).await;
         // They are accepted in order and never answered, so all of them are open when the next one arrives.
         let mut held = Vec::new();
         for _ in 0..3 {
-            held.push(send(address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await);
+            held.push(send(server.address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await);
         }
-        let refused = answer(send(address, "GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await).await;
+        let refused = answer(send(server.address, "GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await).await;
         assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
         assert!(refused.contains("\r\nretry-after: 1\r\n") && refused.contains("this address has 3 connections"));
         let (_, body) = refused.split_once("\r\n\r\n").unwrap();
@@ -384,9 +409,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_answer_does_not_count_as_idle() {
-        let (address, _stop, _task) = start(Duration::ZERO).await;
+        let server = start(Duration::ZERO).await;
         let mut text = String::from("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
         text.push_str("GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-        assert_eq!(answer(send(address, &text).await).await.matches("done").count(), 2);
+        assert_eq!(answer(send(server.address, &text).await).await.matches("done").count(), 2);
     }
 }

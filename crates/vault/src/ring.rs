@@ -250,7 +250,7 @@ mod tests {
             let writer = ring(&table, "a").await.unwrap();
             let value = writer.seal(PLACE, b"text");
             assert_eq!(node.open(PLACE, &value), Err(OpenError::UnknownKey(other.id.to_string())));
-            tokio::time::timeout(Duration::from_secs(1), node.nudged()).await.unwrap();
+            tokio::time::timeout(Duration::from_secs(30), node.nudged()).await.unwrap();
             node.refresh().await.unwrap();
             assert_eq!(node.open(PLACE, &value).unwrap(), b"text");
             assert_eq!(node.writing_prefix(), writer.writing_prefix());

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     console::Human,
-    fixtures::{agent, agent_with_calendar, event_body, wait_until},
+    fixtures::{agent, agent_with_calendar, event_body, wait_for},
     front::http,
     members::member,
     on_both,
@@ -102,7 +102,7 @@ async fn the_log_is_read_in_sentences(#[case] database: Database) {
     pages.send("/console/sign-in", &[("email", ADA), ("password", "not the password")]).await.says(401, "wrong");
     let console = server.client(&ada.token);
     let failures = || async { console.get("/v1/audit-log?action=auth.failure").await };
-    wait_until(failures, |log| !log.data().is_empty()).await;
+    wait_for(failures, |log| !log.data().is_empty()).await;
     let failed = pages.open(&format!("{PAGE}?action=auth.failure")).await;
     let failed = failed.says(200, "ada@example.com sent a wrong password, code or key.");
     assert!(failed.text.contains("Refused: the password, the code or the key was wrong"), "{}", failed.text);

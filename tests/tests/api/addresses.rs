@@ -27,7 +27,7 @@ const ASKS: [(&str, &str); 1] = [("KALENDS_EMAIL_PROOF", "on")];
 
 /// The emails to that address whose text contains `link`, once there are `count`, oldest first.
 async fn mails(server: &Server, to: &str, link: &str, count: usize) -> Vec<Mail> {
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let mut mails = server.mails();
         mails.retain(|mail| mail.to == to && mail.text.contains(link));
         if mails.len() >= count {

@@ -21,8 +21,8 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-const APPROVALS: &str = "/v1/approvals";
-const LOG: &str = "/v1/audit-log";
+pub(crate) const APPROVALS: &str = "/v1/approvals";
+pub(crate) const LOG: &str = "/v1/audit-log";
 /// The address of the organization whose members have roles.
 const ORG: &str = "org@example.com";
 /// The fields of an approval that nobody has decided.
@@ -34,17 +34,17 @@ const PENDING_MAX: usize = 20;
 const PROMPT: Duration = Duration::from_secs(20);
 
 /// A new key of the agent that requires approval for these writes.
-async fn asking_key(api: &Client, agent: &str, covers: Value) -> Answer {
+pub(crate) async fn asking_key(api: &Client, agent: &str, covers: Value) -> Answer {
     let body = json!({ "agent_id": agent, "requires_approval": covers });
     api.post("/v1/keys").json(body).await.expect(201)
 }
 
 /// A client with such a key.
-async fn asking(server: &Server, api: &Client, agent: &str, covers: Value) -> Client {
+pub(crate) async fn asking(server: &Server, api: &Client, agent: &str, covers: Value) -> Client {
     server.client(asking_key(api, agent, covers).await["key"].as_str().unwrap())
 }
 
-fn events(calendar: &str) -> String {
+pub(crate) fn events(calendar: &str) -> String {
     format!("/v1/calendars/{calendar}/events")
 }
 
@@ -65,7 +65,7 @@ fn ask(own: &Client, calendar: &str, day: u32) -> Call {
 
 /// The approval that a write waits for.
 #[track_caller]
-fn waiting(answer: Answer) -> Value {
+pub(crate) fn waiting(answer: Answer) -> Value {
     let answer = answer.expect(202);
     has_exactly(&answer.json, &["approval"]);
     let approval = answer["approval"].clone();
@@ -79,11 +79,11 @@ fn waiting(answer: Answer) -> Value {
 }
 
 #[track_caller]
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
 }
 
-fn path(approval: &Value) -> String {
+pub(crate) fn path(approval: &Value) -> String {
     format!("{APPROVALS}/{}", text(&approval["id"]))
 }
 
@@ -93,7 +93,7 @@ fn decide(by: &Client, approval: &Value, how: &str) -> Call {
 }
 
 /// Approves or denies. If others are faster each time, it is sent again.
-async fn decided(by: &Client, approval: &Value, how: &str) -> Answer {
+pub(crate) async fn decided(by: &Client, approval: &Value, how: &str) -> Answer {
     loop {
         let answer = decide(by, approval, how).await;
         if answer.at("/error/code") != "contended" {

@@ -23,17 +23,17 @@ async fn signed_in(it: &Desk, email: &str, visitor: &Visitor) -> Browser {
     browser
 }
 
-/// A browser of the owner, which shows the week from Monday, 1 March 2027.
+/// A browser of the owner, which shows the week from Monday, 1 March 2038.
 async fn at_week(it: &Desk) -> Browser {
     let browser = signed_in(it, HUMAN, &Visitor::new()).await;
-    browser.goto(&week(it, "2027-03-01")).await;
+    browser.goto(&week(it, "2038-03-01")).await;
     browser.find("#grid[role='grid'].live").await;
     browser
 }
 
-/// The link of an hour of March 2027.
+/// The link of an hour of March 2038.
 fn hour(at: &str) -> String {
-    format!(".slot a[href*='start=2027-03-{at}']")
+    format!(".slot a[href*='start=2038-03-{at}']")
 }
 
 /// How far below the heads of the days an element begins, in pixels.
@@ -94,7 +94,7 @@ async fn the_keyboard_reaches_every_hour_and_creates_an_event() {
     browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'nearest' }})", json!(above))).await;
     browser.click(&above).await;
     browser.headed("New event").await;
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.tab_to(".slot a").await;
     browser.strike(&[Key::Right, Key::Home]).await;
     browser.enter().await;
@@ -108,7 +108,7 @@ async fn the_keyboard_reaches_every_hour_and_creates_an_event() {
 #[tokio::test]
 async fn the_keyboard_moves_and_resizes_an_event() {
     let it = Desk::new(Sqlite).await;
-    let id = it.event("Planning", "2027-03-02T09:00:00Z", "2027-03-02T10:00:00Z").await;
+    let id = it.event("Planning", "2038-03-02T09:00:00Z", "2038-03-02T10:00:00Z").await;
     let before = times(&it, &id).await;
     let browser = at_week(&it).await;
     // The hour comes before the event that begins in it.
@@ -133,30 +133,30 @@ async fn the_keyboard_moves_and_resizes_an_event() {
     assert_eq!(said(&browser).await, "No other day is shown.");
     browser.strike(&[Key::Down]).await;
     browser.enter().await;
-    browser.find(".live [data-from='2027-03-01T09:15:00Z'] a:focus").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:15:00Z"));
+    browser.find(".live [data-from='2038-03-01T09:15:00Z'] a:focus").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-01T09:15:00Z", "2038-03-01T10:15:00Z"));
     assert!(said(&browser).await.starts_with("Saved: Monday 1 March"), "{}", said(&browser).await);
 
     browser.press(['r']).await;
     browser.strike(&[Key::Down, Key::Down]).await;
     browser.enter().await;
-    browser.find(".live [data-to='2027-03-01T10:45:00Z'] a:focus").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:45:00Z"));
+    browser.find(".live [data-to='2038-03-01T10:45:00Z'] a:focus").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-01T09:15:00Z", "2038-03-01T10:45:00Z"));
     browser.press(['r']).await;
     browser.strike(&[Key::Up; 6]).await;
     assert_eq!(said(&browser).await, "An event ends after it begins.");
     browser.strike(&[Key::Escape]).await;
 
     // On the next day the clocks change. The event keeps its time of day.
-    let late = it.event("Late", "2027-03-27T09:00:00Z", "2027-03-27T10:00:00Z").await;
-    browser.goto(&week(&it, "2027-03-27")).await;
+    let late = it.event("Late", "2038-03-27T09:00:00Z", "2038-03-27T10:00:00Z").await;
+    browser.goto(&week(&it, "2038-03-27")).await;
     browser.find("#grid.live").await;
     browser.tab_to("[data-id] a").await;
     browser.press(['m']).await;
     browser.strike(&[Key::Right]).await;
     browser.enter().await;
-    browser.find("[data-from='2027-03-28T08:00:00Z'] a:focus").await;
-    assert_eq!(times(&it, &late).await, pair("2027-03-28T08:00:00Z", "2027-03-28T09:00:00Z"));
+    browser.find("[data-from='2038-03-28T08:00:00Z'] a:focus").await;
+    assert_eq!(times(&it, &late).await, pair("2038-03-28T08:00:00Z", "2038-03-28T09:00:00Z"));
     // Enter opens an event.
     browser.enter().await;
     browser.headed("Late").await;
@@ -165,7 +165,7 @@ async fn the_keyboard_moves_and_resizes_an_event() {
 #[tokio::test]
 async fn a_mouse_moves_resizes_and_draws_events() {
     let it = Desk::new(Sqlite).await;
-    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let id = it.event("Planning", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
     let browser = at_week(&it).await;
     let event = "[data-id]";
     browser.hold((event, 0.0), (&hour("03T12:00"), 0.0)).await;
@@ -173,25 +173,25 @@ async fn a_mouse_moves_resizes_and_draws_events() {
     browser.strike(&[Key::Escape]).await;
     browser.let_go().await;
     assert!(!browser.has(".ghost").await);
-    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z"));
+    assert_eq!(times(&it, &id).await, pair("2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z"));
     browser.drag((event, 0.0), (&hour("03T12:00"), 0.0)).await;
-    browser.find("[data-from='2027-03-03T11:00:00Z']").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T12:00:00Z"));
+    browser.find("[data-from='2038-03-03T11:00:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-03T11:00:00Z", "2038-03-03T12:00:00Z"));
 
     // The lower edge of an hour is about 20 pixels below its middle, and a quarter of it has 10 pixels.
     browser.find("#grid.live").await;
     browser.drag((event, 21.0), (&hour("03T14:00"), 0.0)).await;
-    browser.find("[data-to='2027-03-03T13:30:00Z']").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T13:30:00Z"));
+    browser.find("[data-to='2038-03-03T13:30:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-03T11:00:00Z", "2038-03-03T13:30:00Z"));
 
     browser.find("#grid.live").await;
     browser.drag((&hour("04T15:00"), -5.0), (&hour("04T17:00"), -5.0)).await;
     browser.headed("New event").await;
     let form = browser.url().await;
-    assert!(form.contains("start=2027-03-04T15%3A15") && form.contains("end=2027-03-04T17%3A30"), "{form}");
+    assert!(form.contains("start=2038-03-04T15%3A15") && form.contains("end=2038-03-04T17%3A30"), "{form}");
 
     // Near the heads of the days, the hours scroll only if the mouse goes up.
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.find("#grid.live").await;
     let noon = hour("04T12:00");
     browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'center' }})", json!(noon))).await;
@@ -207,7 +207,7 @@ async fn a_mouse_moves_resizes_and_draws_events() {
     }
 
     // A click is no drag.
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.click("[data-id] a").await;
     browser.headed("Planning").await;
 }
@@ -215,23 +215,23 @@ async fn a_mouse_moves_resizes_and_draws_events() {
 #[tokio::test]
 async fn a_finger_that_rests_moves_an_event() {
     let it = Desk::new(Sqlite).await;
-    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let id = it.event("Planning", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
     let browser = signed_in(&it, HUMAN, &Visitor::new().phone(1_024, 900)).await;
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.find("#grid.live").await;
     browser.drag_by_finger(("[data-id]", 0.0), (&hour("03T12:00"), 0.0)).await;
-    browser.find("[data-from='2027-03-03T11:00:00Z']").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-03T11:00:00Z", "2027-03-03T12:00:00Z"));
+    browser.find("[data-from='2038-03-03T11:00:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-03T11:00:00Z", "2038-03-03T12:00:00Z"));
 }
 
 #[tokio::test]
 async fn a_moved_occurrence_asks_which_ones_move() {
     let it = Desk::new(Sqlite).await;
-    let mut body = event_body("Standup", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z");
+    let mut body = event_body("Standup", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z");
     body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
     let series = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
     let browser = at_week(&it).await;
-    let second = "[data-from='2027-03-02T09:00:00Z'] a";
+    let second = "[data-from='2038-03-02T09:00:00Z'] a";
     let shift = async || {
         browser.press(['m']).await;
         browser.strike(&[Key::Down]).await;
@@ -246,11 +246,11 @@ async fn a_moved_occurrence_asks_which_ones_move() {
     assert_eq!(it.taking_place().await, ["01T09:00 Standup", "02T09:00 Standup", "03T09:00 Standup"]);
     shift().await;
     browser.press_button("All of the series").await;
-    browser.find(".live [data-from='2027-03-02T09:15:00Z'] a:focus").await;
+    browser.find(".live [data-from='2038-03-02T09:15:00Z'] a:focus").await;
     assert_eq!(it.taking_place().await, ["01T09:15 Standup", "02T09:15 Standup", "03T09:15 Standup"]);
     shift().await;
     browser.press_button("Only this one").await;
-    browser.find("[data-from='2027-03-02T09:30:00Z'] a:focus").await;
+    browser.find("[data-from='2038-03-02T09:30:00Z'] a:focus").await;
     let before = ["01T09:15 Standup", "02T09:30 Standup", "03T09:15 Standup"];
     assert_eq!(it.taking_place().await, before);
     // Its own version stays when somebody changes the series.
@@ -267,7 +267,7 @@ async fn a_moved_occurrence_asks_which_ones_move() {
 #[tokio::test]
 async fn a_change_that_is_refused_is_said() {
     let it = Desk::new(Sqlite).await;
-    let id = it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    let id = it.event("Planning", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
     let before = times(&it, &id).await;
     let browser = at_week(&it).await;
     let shift = async || {
@@ -284,7 +284,7 @@ async fn a_change_that_is_refused_is_said() {
     assert!(!browser.has(".ghost").await && browser.is_at(AT_EVENT).await);
 
     // Somebody else changes the event.
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.find("#grid.live").await;
     it.api.patch(format!("/v1/events/{id}")).json(json!({ "title": "Retro" })).await.expect(200);
     browser.tab_to("[data-id] a").await;
@@ -299,15 +299,15 @@ async fn a_change_that_is_refused_is_said() {
     browser.find("#grid.live").await;
     browser.tab_to("[data-id] a").await;
     shift().await;
-    browser.find("[data-from='2027-03-01T09:15:00Z']").await;
-    assert_eq!(times(&it, &id).await, pair("2027-03-01T09:15:00Z", "2027-03-01T10:15:00Z"));
+    browser.find("[data-from='2038-03-01T09:15:00Z']").await;
+    assert_eq!(times(&it, &id).await, pair("2038-03-01T09:15:00Z", "2038-03-01T10:15:00Z"));
 }
 
 #[tokio::test]
 async fn a_viewer_reads_the_grid_and_changes_nothing() {
     let it = Desk::new(Sqlite).await;
-    it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
-    it.event("Retro", "2027-03-04T12:00:00Z", "2027-03-04T13:00:00Z").await;
+    it.event("Planning", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
+    it.event("Retro", "2038-03-04T12:00:00Z", "2038-03-04T13:00:00Z").await;
     let (viewer, _) = member(&it.server, &it.console, "vic@example.com", "viewer").await;
     let browser = signed_in(&it, &viewer.email, &Visitor::new()).await;
     let switch = format!(
@@ -316,7 +316,7 @@ async fn a_viewer_reads_the_grid_and_changes_nothing() {
         it.org
     );
     assert_eq!(browser.run(&switch).await, 200);
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.find("#grid[role='grid']").await;
     for part in ["[data-id]", ".slot", ".live", "#which", "#refused", "script[src*='moves']"] {
         assert!(!browser.has(part).await, "{part}");
@@ -330,7 +330,7 @@ async fn a_viewer_reads_the_grid_and_changes_nothing() {
     assert!(browser.has("#grid[tabindex='0']").await, "the keyboard scrolls the hours");
     let browser = signed_in(&it, &viewer.email, &Visitor::new().window(600, 900)).await;
     assert_eq!(browser.run(&switch).await, 200);
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.find("#grid.covering:not([tabindex])").await;
 }
 
@@ -338,7 +338,7 @@ async fn a_viewer_reads_the_grid_and_changes_nothing() {
 async fn without_scripts_the_heads_of_the_days_cover_no_hour() {
     let it = Desk::new(Sqlite).await;
     let browser = signed_in(&it, HUMAN, &Visitor::new().without_scripts()).await;
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.loaded().await;
     let above = hour("04T09:00");
     browser.run("document.querySelector('#grid').scrollTop = 9999").await;
@@ -349,12 +349,12 @@ async fn without_scripts_the_heads_of_the_days_cover_no_hour() {
 #[tokio::test]
 async fn a_narrow_window_has_lists_and_no_grid() {
     let it = Desk::new(Sqlite).await;
-    it.event("Planning", "2027-03-01T09:00:00Z", "2027-03-01T10:00:00Z").await;
+    it.event("Planning", "2038-03-01T09:00:00Z", "2038-03-01T10:00:00Z").await;
     let browser = signed_in(&it, HUMAN, &Visitor::new().window(600, 900)).await;
-    browser.goto(&week(&it, "2027-03-01")).await;
+    browser.goto(&week(&it, "2038-03-01")).await;
     browser.loaded().await;
     browser.find("[data-id] a").await;
     assert!(!browser.has("[role='grid']").await && browser.has("#keys[hidden]").await);
-    browser.click(".add a[href*='date=2027-03-03']").await;
+    browser.click(".add a[href*='date=2038-03-03']").await;
     browser.headed("New event").await;
 }

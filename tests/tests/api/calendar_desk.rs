@@ -79,12 +79,12 @@ impl Desk {
         self.api.get(format!("/v1/events/{id}")).await.expect(200).json
     }
 
-    /// What takes place in March 2027: the day, the time and the title.
+    /// What takes place in March 2038: the day, the time and the title.
     pub(crate) async fn taking_place(&self) -> Vec<String> {
-        self.taking_place_in("2027-03").await
+        self.taking_place_in("2038-03").await
     }
 
-    /// What takes place in a month, such as `2027-03`.
+    /// What takes place in a month, such as `2038-03`.
     pub(crate) async fn taking_place_in(&self, month: &str) -> Vec<String> {
         let (first, last) = (format!("{month}-01T00:00:00Z"), format!("{month}-31T23:59:59Z"));
         let window = [("expand", "true"), ("start_after", &*first), ("start_before", &*last)];
@@ -99,7 +99,7 @@ impl Desk {
 
     /// The address of the calendar.
     pub(crate) fn view(&self, view: &str, zone: &str) -> String {
-        format!("{CALENDAR}?view={view}&date=2027-03-01&tz={zone}&cal={}", self.calendar)
+        format!("{CALENDAR}?view={view}&date=2038-03-01&tz={zone}&cal={}", self.calendar)
     }
 }
 
@@ -138,13 +138,13 @@ pub(crate) fn event_of(answer: &Seen) -> String {
 
 /// The form that creates an event, with what most tests type.
 pub(crate) async fn new_event(it: &Desk, pages: &mut Pages<'_>) -> Filled {
-    let page = pages.open(&format!("{CALENDAR}/new?cal={}&tz={ZONE}&start=2027-03-01T09:00", it.calendar)).await;
-    let page = page.says(200, "value=\"2027-03-01T10:00\"");
+    let page = pages.open(&format!("{CALENDAR}/new?cal={}&tz={ZONE}&start=2038-03-01T09:00", it.calendar)).await;
+    let page = page.says(200, "value=\"2038-03-01T10:00\"");
     let typed = [
         ("calendar", &*it.calendar),
         ("title", "Planning"),
-        ("start_time", "2027-03-01T09:00"),
-        ("end_time", "2027-03-01T10:00"),
+        ("start_time", "2038-03-01T09:00"),
+        ("end_time", "2038-03-01T10:00"),
         ("status", "confirmed"),
         ("if_free", "allow"),
         ("location", "Room 2"),

@@ -33,7 +33,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
     {
         assert!(again.text.contains(part), "no {part} in {}", again.text);
     }
-    let backwards = form.but(&[("end_time", "2027-03-01T08:00")]);
+    let backwards = form.but(&[("end_time", "2038-03-01T08:00")]);
     backwards.send(&mut pages, EVENTS).await.says(400, "id=\"end_time-problem\"");
     form.but(&[("calendar", "cal_x")]).send(&mut pages, EVENTS).await.says(404, "There is no such calendar any more.");
     form.but(&[("org", "org_x")]).send(&mut pages, EVENTS).await.says(409, SWITCHED);
@@ -54,7 +54,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
     pages.open(EVENTS).await.leads_to(CALENDAR);
     pages.open(&format!("{EVENTS}/%0A/confirm")).await.leads_to(&format!("{EVENTS}/%0A"));
 
-    it.event(HOSTILE, "2027-03-03T12:00:00Z", "2027-03-03T13:00:00Z").await;
+    it.event(HOSTILE, "2038-03-03T12:00:00Z", "2038-03-03T13:00:00Z").await;
     for view in ["week", "list", "day", "month"] {
         let page = pages.open(&it.view(view, ZONE)).await.says(200, "<strong>Planning</strong>");
         assert!(
@@ -65,8 +65,8 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
         assert_eq!(page.text.contains("alert(1)"), view != "day", "{view}");
         let tokyo = format!("{}&tz2={ZONE}", it.view(view, "Asia/Tokyo"));
         pages.open(&tokyo).await.says(200, "17:00–18:00");
-        let other = pages.open(&format!("{CALENDAR}?view={view}&date=2027-05-10&tz={ZONE}")).await;
-        let other = other.says(200, "May 2027");
+        let other = pages.open(&format!("{CALENDAR}?view={view}&date=2038-05-10&tz={ZONE}")).await;
+        let other = other.says(200, "May 2038");
         assert!(!other.text.contains("Planning"), "{}", other.text);
     }
     // What cannot be read says nothing.
@@ -81,10 +81,10 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
     let taken = second.but(&[("if_free", "refuse")]);
     taken.send(&mut pages, EVENTS).await.says(409, "Something else is at that time");
     // The clocks skip half past two.
-    let night = [("start_time", "2027-03-28T02:30"), ("end_time", "2027-03-28T04:00"), ("title", "Night")];
+    let night = [("start_time", "2038-03-28T02:30"), ("end_time", "2038-03-28T04:00"), ("title", "Night")];
     let night = event_of(&second.but(&night).send(&mut pages, EVENTS).await);
-    assert_eq!(it.read(&night).await["startTime"], "2027-03-28T01:30:00Z");
-    let week = format!("{CALENDAR}?view=week&date=2027-03-28&tz={ZONE}");
+    assert_eq!(it.read(&night).await["startTime"], "2038-03-28T01:30:00Z");
+    let week = format!("{CALENDAR}?view=week&date=2038-03-28&tz={ZONE}");
     pages.open(&week).await.says(200, "this day has 23 hours").says(200, "03:30–04:00");
 }
 
@@ -92,7 +92,7 @@ async fn an_event_is_created_and_shown_in_every_view(#[case] database: Database)
 #[tokio::test]
 async fn only_some_roles_change_events(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let id = it.event("Standup", "2027-03-02T08:00:00Z", "2027-03-02T08:15:00Z").await;
+    let id = it.event("Standup", "2038-03-02T08:00:00Z", "2038-03-02T08:15:00Z").await;
     let (event, edit, cancel) =
         (format!("{EVENTS}/{id}"), format!("{EVENTS}/{id}/edit"), format!("{EVENTS}/{id}/cancel"));
     for (email, role) in [("adm@example.com", "admin"), ("mem@example.com", "member")] {
@@ -145,44 +145,44 @@ async fn only_some_roles_change_events(#[case] database: Database) {
 #[tokio::test]
 async fn the_hours_of_the_calendar_lead_to_the_form(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let id = it.event("Standup", "2027-03-02T08:00:00Z", "2027-03-02T08:15:00Z").await;
+    let id = it.event("Standup", "2038-03-02T08:00:00Z", "2038-03-02T08:15:00Z").await;
     let mut pages = it.signed_in().await;
     let form = |time: &str| format!("{CALENDAR}/new?cal={}&tz={ZONE}&{time}", it.calendar);
     let link = |time: &str, name: &str| {
         let href = form(time).replace('&', "&#38;");
         format!("<a href=\"{href}\" aria-label=\"New event, {name}\"></a>")
     };
-    let hour = link("start=2027-03-02T14:00", "Tuesday 2 March, 14:00");
+    let hour = link("start=2038-03-02T14:00", "Tuesday 2 March, 14:00");
     let week = pages.open(&it.view("week", ZONE)).await.says(200, &hour);
     assert_eq!(week.text.matches("aria-label=\"New event, ").count(), 7 * 24);
     assert_eq!(week.text.matches(" opens\">").count(), 1, "the hour with which the grid opens");
     assert!(week.text.contains("<li class=\"r15 s2 opens\"><span>07:00</span>"), "{}", week.text);
-    let times = "data-from=\"2027-03-02T08:00:00Z\" data-to=\"2027-03-02T08:15:00Z\"";
+    let times = "data-from=\"2038-03-02T08:00:00Z\" data-to=\"2038-03-02T08:15:00Z\"";
     let data = format!("data-id=\"{id}\" data-version=\"1\" {times} data-ends>");
     assert!(week.text.contains(&data), "no {data} in {}", week.text);
     // The clocks change: 02:30 is no time of that day, and 03:00 follows 01:00.
-    let spring = pages.open(&format!("{CALENDAR}?view=day&date=2027-03-28&tz={ZONE}&cal={}", it.calendar)).await;
+    let spring = pages.open(&format!("{CALENDAR}?view=day&date=2038-03-28&tz={ZONE}&cal={}", it.calendar)).await;
     assert_eq!(spring.text.matches("aria-label=\"New event, ").count(), 23);
-    assert!(!spring.text.contains("start=2027-03-28T02:"), "{}", spring.text);
-    let page = pages.open(&form("start=2027-03-02T14:00")).await.says(200, "2027-03-02T14:00");
-    assert!(page.text.contains("2027-03-02T15:00"), "{}", page.text);
+    assert!(!spring.text.contains("start=2038-03-28T02:"), "{}", spring.text);
+    let page = pages.open(&form("start=2038-03-02T14:00")).await.says(200, "2038-03-02T14:00");
+    assert!(page.text.contains("2038-03-02T15:00"), "{}", page.text);
     for (end, said) in [("17:45", "17:45"), ("13:00", "15:00"), ("x", "15:00")] {
-        let form = form(&format!("start=2027-03-02T14:00&end=2027-03-02T{end}"));
-        pages.open(&form).await.says(200, &format!("2027-03-02T{said}"));
+        let form = form(&format!("start=2038-03-02T14:00&end=2038-03-02T{end}"));
+        pages.open(&form).await.says(200, &format!("2038-03-02T{said}"));
     }
     // A span that was drawn over the hour that the clocks show twice ends where it was drawn.
-    let at = "start_at=2027-10-31T00:30:00Z&end_at=2027-10-31T01:00:00Z";
-    let night = pages.open(&form(&format!("start=2027-10-31T02:30&end=2027-10-31T02:00&{at}"))).await;
-    let night = night.says(200, "value=\"2027-10-31T02:00\"");
-    let back = format!("href=\"{CALENDAR}?view=week&#38;date=2027-10-31&#38;tz={ZONE}&#38;cal={}\"", it.calendar);
-    for part in ["name=\"end_at\" value=\"2027-10-31T01:00:00Z\"", &back] {
+    let at = "start_at=2038-10-31T00:30:00Z&end_at=2038-10-31T01:00:00Z";
+    let night = pages.open(&form(&format!("start=2038-10-31T02:30&end=2038-10-31T02:00&{at}"))).await;
+    let night = night.says(200, "value=\"2038-10-31T02:00\"");
+    let back = format!("href=\"{CALENDAR}?view=week&#38;date=2038-10-31&#38;tz={ZONE}&#38;cal={}\"", it.calendar);
+    for part in ["name=\"end_at\" value=\"2038-10-31T01:00:00Z\"", &back] {
         assert!(night.text.contains(part), "no {part} in {}", night.text);
     }
     for view in ["week", "list", "day", "month"] {
-        let day = form("date=2027-03-01").replace('&', "&#38;");
+        let day = form("date=2038-03-01").replace('&', "&#38;");
         pages.open(&it.view(view, ZONE)).await.says(200, &format!("<p class=\"add\"><a href=\"{day}\">"));
     }
-    pages.open(&form("date=2027-03-04")).await.says(200, "2027-03-04T09:00");
+    pages.open(&form("date=2038-03-04")).await.says(200, "2038-03-04T09:00");
 
     let mut viewer = it.browser_of("vic@example.com", "viewer").await;
     for view in ["week", "list", "day", "month"] {
@@ -197,7 +197,7 @@ async fn the_hours_of_the_calendar_lead_to_the_form(#[case] database: Database) 
 #[tokio::test]
 async fn a_list_shows_some_of_many_events(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let many = vec![event_body("Standup", "2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z"); 60];
+    let many = vec![event_body("Standup", "2038-03-01T08:00:00Z", "2038-03-01T09:00:00Z"); 60];
     let path = format!("/v1/calendars/{}/events/batch", it.calendar);
     it.api.post(path).json(json!({ "events": many })).await.expect(201);
     let mut pages = it.signed_in().await;
@@ -213,13 +213,13 @@ async fn a_list_shows_some_of_many_events(#[case] database: Database) {
 #[tokio::test]
 async fn a_page_explains_why_a_time_is_not_free(#[case] database: Database) {
     let it = Desk::new(database).await;
-    it.event(HOSTILE, "2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z").await;
+    it.event(HOSTILE, "2038-03-01T08:00:00Z", "2038-03-01T09:00:00Z").await;
     let mut pages = it.signed_in().await;
     let explain = format!("{CALENDAR}/explain");
-    let empty = format!("{explain}?cal={}&tz={ZONE}&date=2027-03-01", it.calendar);
-    pages.open(&empty).await.says(200, "value=\"2027-03-01T09:00\"");
+    let empty = format!("{explain}?cal={}&tz={ZONE}&date=2038-03-01", it.calendar);
+    pages.open(&empty).await.says(200, "value=\"2038-03-01T09:00\"");
     let asked = |start: &str, end: &str| {
-        format!("{explain}?cal={}&tz={ZONE}&start_time=2027-03-01T{start}&end_time=2027-03-01T{end}", it.calendar)
+        format!("{explain}?cal={}&tz={ZONE}&start_time=2038-03-01T{start}&end_time=2038-03-01T{end}", it.calendar)
     };
     let taken = pages.open(&asked("09:30", "10:30")).await.says(200, "An event takes the time");
     assert!(taken.text.contains("09:00–10:00") && !taken.text.contains("alert(1)"), "{}", taken.text);
@@ -237,13 +237,13 @@ async fn a_page_explains_why_a_time_is_not_free(#[case] database: Database) {
 #[tokio::test]
 async fn cancelled_events_do_not_hide_others(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let mut cancelled = event_body("Cancelled", "2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z");
+    let mut cancelled = event_body("Cancelled", "2038-03-01T08:00:00Z", "2038-03-01T09:00:00Z");
     cancelled["status"] = json!("cancelled");
     let path = format!("/v1/calendars/{}/events/batch", it.calendar);
     for _ in 0..3 {
         it.api.post(path.as_str()).json(json!({ "events": vec![cancelled.clone(); 100] })).await.expect(201);
     }
-    it.event("Late", "2027-03-04T08:00:00Z", "2027-03-04T09:00:00Z").await;
+    it.event("Late", "2038-03-04T08:00:00Z", "2038-03-04T09:00:00Z").await;
     let mut pages = it.signed_in().await;
     for view in ["week", "list", "month"] {
         let page = pages.open(&it.view(view, ZONE)).await.says(200, "<strong>Late</strong>");
@@ -259,7 +259,7 @@ async fn only_calendars_with_too_many_events_are_named(#[case] database: Databas
     let it = Desk::new(database).await;
     let second = json!({ "name": "Other", "timezone": "America/New_York" });
     let second = it.api.post("/v1/calendars").json(second).await.expect(201).id();
-    let mut cancelled = event_body("Cancelled", "2027-02-01T08:00:00Z", "2027-02-01T09:00:00Z");
+    let mut cancelled = event_body("Cancelled", "2038-02-01T08:00:00Z", "2038-02-01T09:00:00Z");
     cancelled["status"] = json!("cancelled");
     cancelled["recurrence_rule"] = json!("FREQ=DAILY");
     let cancel = async |calendar: &str, series: usize| {
@@ -268,8 +268,8 @@ async fn only_calendars_with_too_many_events_are_named(#[case] database: Databas
     };
     cancel(&it.calendar, 40).await;
     cancel(&second, 30).await;
-    it.event("Late", "2027-03-30T08:00:00Z", "2027-03-30T09:00:00Z").await;
-    let late = event_body("Last", "2027-03-31T08:00:00Z", "2027-03-31T09:00:00Z");
+    it.event("Late", "2038-03-30T08:00:00Z", "2038-03-30T09:00:00Z").await;
+    let late = event_body("Last", "2038-03-31T08:00:00Z", "2038-03-31T09:00:00Z");
     it.api.post(format!("/v1/calendars/{second}/events")).json(late).await.expect(201);
     let mut pages = it.signed_in().await;
     let month = format!("{}&cal={second}", it.view("month", ZONE));

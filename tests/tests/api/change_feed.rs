@@ -15,10 +15,10 @@ use tokio::task::JoinHandle;
 
 use crate::{
     console::{Human, PASSWORD},
-    fixtures::{agent, agent_with_calendar, event, has_exactly, shared_calendar},
+    fixtures::{PATIENCE, agent, agent_with_calendar, event, has_exactly, shared_calendar},
 };
 
-const CHANGES: &str = "/v1/changes";
+pub(crate) const CHANGES: &str = "/v1/changes";
 const START: &str = "2027-05-04T09:00:00Z";
 const END: &str = "2027-05-04T10:00:00Z";
 /// How many tasks write at once, how often each does, and how many read at the same time.
@@ -201,7 +201,7 @@ async fn old_changes_are_gone_after_a_week(#[case] database: Database) {
     shared_calendar(&api, "UTC").await;
     server.restart_at_offset(8 * 86_400).await;
     let api = api.moved_to(server.base_url());
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let answer = api.get(CHANGES).query(&[("since", since.as_str())]).await;
         if answer.status == 410 {

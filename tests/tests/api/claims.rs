@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     console::{Human, PASSWORD},
-    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, wait_until},
+    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, wait_for},
 };
 
 const TERMS: &str = "2026-01-01";
@@ -59,7 +59,7 @@ pub(crate) async fn revoke(server: &Server, claim: &str, token: &str) -> Answer 
 
 /// Waits for `count` emails with this subject to this address, oldest first.
 async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Mail> {
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let mut found = server.mails();
         found.retain(|mail| mail.to == to && mail.subject == subject);
         if found.len() >= count {
@@ -430,7 +430,7 @@ async fn a_claim_takes_effect_without_a_request(#[case] database: Database) {
     server.restart_at_offset(DAY + 5).await;
     let ada = signed_in(&server, "ada@example.com").await;
     let switch = || async { ada.post(format!("/v1/auth/orgs/{org}/switch")).await };
-    wait_until(switch, |answer| answer.status == 200).await;
+    wait_for(switch, |answer| answer.status == 200).await;
     // The agent's key has stopped working.
     server.client(&key).get("/v1/agents").await.refused(401, "unauthorized");
     let entries = ada.get("/v1/audit-log?action=org.update").await.expect(200).data();

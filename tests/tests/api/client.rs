@@ -24,7 +24,7 @@ use crate::subscriber::NOWHERE;
 const NO_LOCAL_TIMES: ShowEvents = ShowEvents { local: None };
 const ALWAYS: ConfirmHold = ConfirmHold { if_as_of: None };
 /// The longest wait for an expected event on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client with the key of an organization that an operator created.
 async fn with_org(database: Database, plan: &str) -> (Server, Client) {

@@ -15,7 +15,7 @@ use crate::{
     claims::text,
     console::Human,
     core_tools::{self, run},
-    fixtures::agent,
+    fixtures::{PATIENCE, agent},
     front::http,
     members::member,
     on_both,
@@ -405,7 +405,7 @@ async fn a_grant_that_is_not_refreshed_ends(#[case] database: Database) {
     assert_eq!(keys(&house.api()).await.len(), 1);
     house.server.restart_at_offset(60 * 86_400).await;
     token(&house.server, &refreshing(&client, &refresh)).await.expect(400);
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     while !keys(&house.api()).await.is_empty() {
         assert!(Instant::now() < deadline, "the purge runs when the service starts");
         tokio::time::sleep(Duration::from_millis(100)).await;

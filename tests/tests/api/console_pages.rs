@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     booking_browser::{PHONE, fits},
     console::{Human, PASSWORD},
-    fixtures::wait_until,
+    fixtures::wait_for,
     members::{invite, member, token},
     on_both,
     pages::{HOSTILE, Pages, hidden},
@@ -160,7 +160,7 @@ async fn a_user_signs_up_by_a_form(#[case] database: Database) {
     // As with the API, the audit log records it. Reloading its address leads back.
     let session = server.client(&pages.cookies["service_session"]);
     let ask = || async { session.get("/v1/audit-log?action=rate_limit.exceeded").await };
-    wait_until(ask, |log| log.data().len() == 1).await;
+    wait_for(ask, |log| log.data().len() == 1).await;
     let reloaded = pages.open("/console/verify/resend").await;
     assert_eq!((reloaded.status, &*reloaded.location), (303, "/console"));
 }

@@ -146,7 +146,7 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
     let wrong = wrong.says(400, "Must be a number of times, 1 to 10000.");
     marks(&wrong, &["count", "title"]);
     shows(&wrong, &["<option value=\"weekly\" selected>", "value=\"many\""]);
-    let wrong = form.but(&[("ends", "until"), ("until", "2027-02-01")]).send(&mut pages, EVENTS).await;
+    let wrong = form.but(&[("ends", "until"), ("until", "2038-02-01")]).send(&mut pages, EVENTS).await;
     assert_eq!(wrong.status, 400);
     marks(&wrong, &["until"]);
     let wrong = form.but(&[("repeats", "rule"), ("recurrence_rule", HOSTILE)]).send(&mut pages, EVENTS).await;
@@ -173,10 +173,10 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
         form.but(typed).send(pages, &path).await.leads_to(&saved(&id));
         it.read(&id).await["recurrenceRule"].clone()
     };
-    let weekdays = [("repeats", "weekdays"), ("ends", "until"), ("until", "2027-03-09")];
-    assert_eq!(rule(&mut pages, &weekdays).await, "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL=20270309");
-    let page = pages.open(&path).await.says(200, "Every weekday, Monday to Friday, until 9 Mar 2027");
-    shows(&page, &["\"weekdays\" selected>", "\"until\" selected>", "value=\"2027-03-09\""]);
+    let weekdays = [("repeats", "weekdays"), ("ends", "until"), ("until", "2038-03-09")];
+    assert_eq!(rule(&mut pages, &weekdays).await, "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL=20380309");
+    let page = pages.open(&path).await.says(200, "Every weekday, Monday to Friday, until 9 Mar 2038");
+    shows(&page, &["\"weekdays\" selected>", "\"until\" selected>", "value=\"2038-03-09\""]);
     let last_fridays = ("recurrence_rule", "FREQ=MONTHLY;BYDAY=-1FR");
     let other = [("repeats", "rule"), last_fridays, ("ends", "count"), ("count", "2")];
     assert_eq!(rule(&mut pages, &other).await, "FREQ=MONTHLY;BYDAY=-1FR;COUNT=2");
@@ -190,7 +190,7 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
     assert_eq!(rule(&mut pages, &daily).await, "FREQ=DAILY;COUNT=2");
     assert_eq!(it.read(&id).await["recurrenceTimezone"], ZONE);
     // From an occurrence on, the series can repeat by another rule. One occurrence cannot.
-    let path = format!("{EVENTS}/{id}_20270302T080000Z/edit");
+    let path = format!("{EVENTS}/{id}_20380302T080000Z/edit");
     let page = pages.open(&format!("{path}?tz={ZONE}&cal={}", it.calendar)).await.says(200, "Which occurrences?");
     shows(&page, &["<option value=\"daily\" selected>", "name=\"was_count\" value=\"2\""]);
     let form = Filled::of(&page, &[&HIDES[..], &["series_version", "cal"]].concat(), &[("if_free", "allow")]);
@@ -213,9 +213,9 @@ async fn events_repeat_by_the_clock_of_their_calendar(#[case] database: Database
 async fn events_take_whole_days(#[case] database: Database) {
     let it = Desk::new(database).await;
     let mut pages = it.signed_in().await;
-    let days = [("all_day", "true"), ("start_time", "2027-03-03T09:00"), ("end_time", "2027-03-04T08:00")];
+    let days = [("all_day", "true"), ("start_time", "2038-03-03T09:00"), ("end_time", "2038-03-04T08:00")];
     let form = new_event(&it, &mut pages).await.but(&days);
-    let wrong = form.but(&[("end_time", "2027-03-02T10:00")]).send(&mut pages, EVENTS).await;
+    let wrong = form.but(&[("end_time", "2038-03-02T10:00")]).send(&mut pages, EVENTS).await;
     assert_eq!(wrong.status, 400);
     marks(&wrong, &["end_time"]);
     shows(&wrong, &["id=\"all_day\" value=\"true\" checked"]);
@@ -226,20 +226,20 @@ async fn events_take_whole_days(#[case] database: Database) {
         assert_eq!(stored["allDay"], true);
         [stored["startTime"].clone(), stored["endTime"].clone()]
     };
-    assert_eq!(times().await, ["2027-03-02T23:00:00Z", "2027-03-04T23:00:00Z"]);
-    pages.open(&made.location).await.says(200, "Wednesday, 3 March 2027 – Thursday, 4 March 2027, all day");
+    assert_eq!(times().await, ["2038-03-02T23:00:00Z", "2038-03-04T23:00:00Z"]);
+    pages.open(&made.location).await.says(200, "Wednesday, 3 March 2038 – Thursday, 4 March 2038, all day");
 
     let path = format!("{EVENTS}/{id}/edit");
     let form = edits(&mut pages, &id).await;
     let wrong = form.but(&[("end_time", "x")]).send(&mut pages, &path).await.says(400, "Must be a date, such as");
     marks(&wrong, &["end_time"]);
-    form.but(&[("end_time", "2027-03-05")]).send(&mut pages, &path).await.leads_to(&saved(&id));
-    assert_eq!(times().await, ["2027-03-02T23:00:00Z", "2027-03-05T23:00:00Z"]);
-    let daily = [("repeats", "daily"), ("ends", "until"), ("until", "2027-03-10")];
+    form.but(&[("end_time", "2038-03-05")]).send(&mut pages, &path).await.leads_to(&saved(&id));
+    assert_eq!(times().await, ["2038-03-02T23:00:00Z", "2038-03-05T23:00:00Z"]);
+    let daily = [("repeats", "daily"), ("ends", "until"), ("until", "2038-03-10")];
     edits(&mut pages, &id).await.but(&daily).send(&mut pages, &path).await.leads_to(&saved(&id));
     let stored = it.read(&id).await;
     let rule = (&stored["recurrenceRule"], &stored["recurrenceTimezone"]);
-    assert_eq!(rule, (&json!("FREQ=DAILY;UNTIL=20270310"), &json!(ZONE)));
+    assert_eq!(rule, (&json!("FREQ=DAILY;UNTIL=20380310"), &json!(ZONE)));
 }
 
 #[apply(on_both)]
@@ -262,7 +262,7 @@ async fn a_form_places_a_hold(#[case] database: Database) {
     shows(&page, &[">Confirm</button>", "Move to another calendar"]);
     // It moves if its time is free there.
     let other = shared_calendar(&it.api, ZONE).await;
-    let body = event_body("Review", "2027-03-01T08:30:00Z", "2027-03-01T09:00:00Z");
+    let body = event_body("Review", "2038-03-01T08:30:00Z", "2038-03-01T09:00:00Z");
     let review = it.api.post(format!("/v1/calendars/{other}/events")).json(body).await.expect(201).id();
     let path = format!("{EVENTS}/{id}/move");
     let page = pages.open(&path).await.says(200, "A hold needs its time free there.");
@@ -292,9 +292,9 @@ async fn a_form_places_a_hold(#[case] database: Database) {
 async fn an_event_moves_to_another_calendar(#[case] database: Database) {
     let it = Desk::new(database).await;
     let other = shared_calendar(&it.api, "America/New_York").await;
-    let id = it.event("Standup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z").await;
-    let taken = it.event("Review", "2027-03-02T08:00:00Z", "2027-03-02T09:00:00Z").await;
-    let mut body = event_body("Daily", "2027-03-02T08:30:00Z", "2027-03-02T08:45:00Z");
+    let id = it.event("Standup", "2038-03-01T08:00:00Z", "2038-03-01T08:15:00Z").await;
+    let taken = it.event("Review", "2038-03-02T08:00:00Z", "2038-03-02T09:00:00Z").await;
+    let mut body = event_body("Daily", "2038-03-02T08:30:00Z", "2038-03-02T08:45:00Z");
     body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
     let series = it.api.post(format!("/v1/calendars/{other}/events")).json(body).await.expect(201).id();
     let mut pages = it.signed_in().await;
@@ -328,7 +328,7 @@ async fn an_event_moves_to_another_calendar(#[case] database: Database) {
 
     // A series moves as a whole, and its occurrences lead to its form.
     let whole = format!("{EVENTS}/{series}/move");
-    let occurrence = format!("{EVENTS}/{series}_20270303T083000Z");
+    let occurrence = format!("{EVENTS}/{series}_20380303T083000Z");
     pages.open(&occurrence).await.says(200, &format!("href=\"{whole}?tz="));
     pages.open(&format!("{occurrence}/move")).await.leads_to(&format!("{whole}?tz=America/New_York"));
     let page = pages.open(&whole).await.says(200, "The whole series moves");

@@ -13,23 +13,23 @@ use crate::{
     pages::{HOSTILE, Pages, hidden},
 };
 
-/// The address of the calendar after an event on that day of March 2027 was cancelled.
+/// The address of the calendar after an event on that day of March 2038 was cancelled.
 fn cancelled(day: u8) -> String {
-    format!("/console/calendar?view=week&date=2027-03-{day:02}&tz=Europe/Berlin&done=cancelled")
+    format!("/console/calendar?view=week&date=2038-03-{day:02}&tz=Europe/Berlin&done=cancelled")
 }
 
 #[apply(on_both)]
 #[tokio::test]
 async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let id = it.event("Standup", "2027-03-01T08:00:30Z", "2027-03-01T08:15:30Z").await;
+    let id = it.event("Standup", "2038-03-01T08:00:30Z", "2038-03-01T08:15:30Z").await;
     let mut pages = it.signed_in().await;
     let path = format!("{EVENTS}/{id}/edit");
-    let page = pages.open(&format!("{path}?tz={ZONE}")).await.says(200, "value=\"2027-03-01T09:00\"");
+    let page = pages.open(&format!("{path}?tz={ZONE}")).await.says(200, "value=\"2038-03-01T09:00\"");
     let typed = [
         ("title", "Standup"),
-        ("start_time", "2027-03-01T09:00"),
-        ("end_time", "2027-03-01T09:15"),
+        ("start_time", "2038-03-01T09:00"),
+        ("end_time", "2038-03-01T09:15"),
         ("status", "confirmed"),
         ("if_free", "allow"),
         ("location", ""),
@@ -53,27 +53,27 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
     }
     form.but(&[("org", "org_x"), ("title", "x")]).send(&mut pages, &path).await.says(409, SWITCHED);
     // A side that was left as it is keeps its seconds.
-    let first = form.but(&[("title", "Retro"), ("end_time", "2027-03-01T10:00"), ("status", "tentative")]);
+    let first = form.but(&[("title", "Retro"), ("end_time", "2038-03-01T10:00"), ("status", "tentative")]);
     first.send(&mut pages, &path).await.leads_to(&saved);
     // A double click.
     first.send(&mut pages, &path).await.leads_to(&saved);
     let now = it.read(&id).await;
     assert_eq!((&now["title"], &now["status"]), (&json!("Retro"), &json!("tentative")));
     let times = (&now["startTime"], &now["endTime"]);
-    assert_eq!(times, (&json!("2027-03-01T08:00:30Z"), &json!("2027-03-01T09:00:00Z")));
+    assert_eq!(times, (&json!("2038-03-01T08:00:30Z"), &json!("2038-03-01T09:00:00Z")));
     pages.open(&saved).await.says(200, "Saved.").says(200, "Tentative");
 
     // The other tab still shows the earlier version.
     let other = other.but(&[("title", "Other"), ("location", HOSTILE)]);
     let stale = other.send(&mut pages, &path).await.says(412, "The event has changed since you opened this page.");
     // It shows the event as it is now, what was typed, and the other fields as they are now.
-    for part in ["<dd>Retro</dd>", "<dd>Tentative</dd>", "value=\"Other\"", "value=\"2027-03-01T10:00\""] {
+    for part in ["<dd>Retro</dd>", "<dd>Tentative</dd>", "value=\"Other\"", "value=\"2038-03-01T10:00\""] {
         assert!(stale.text.contains(part), "no {part} in {}", stale.text);
     }
     assert_eq!(it.read(&id).await, now);
-    let typed = [("title", "Other"), ("end_time", "2027-03-01T10:00"), ("status", "tentative"), ("location", HOSTILE)];
+    let typed = [("title", "Other"), ("end_time", "2038-03-01T10:00"), ("status", "tentative"), ("location", HOSTILE)];
     let again = Filled::of(&stale, &HIDES, &[("if_free", "allow"), ("conference_url", ""), ("description", "")]);
-    let again = again.but(&[("start_time", "2027-03-01T09:00")]).but(&typed);
+    let again = again.but(&[("start_time", "2038-03-01T09:00")]).but(&typed);
     again.send(&mut pages, &path).await.leads_to(&saved);
     let after = it.read(&id).await;
     assert_eq!((&after["title"], &after["location"]), (&json!("Other"), &json!(HOSTILE)));
@@ -106,16 +106,16 @@ async fn an_event_is_edited_in_two_tabs(#[case] database: Database) {
 #[tokio::test]
 async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let mut body = event_body("Standup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z");
+    let mut body = event_body("Standup", "2038-03-01T08:00:00Z", "2038-03-01T08:15:00Z");
     body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=6");
     let path = format!("/v1/calendars/{}/events", it.calendar);
     let series = it.api.post(path).json(body).await.expect(201).id();
     let mut pages = it.signed_in().await;
-    let occurrence = |series: &str, day: u8| format!("{EVENTS}/{series}_202703{day:02}T080000Z");
+    let occurrence = |series: &str, day: u8| format!("{EVENTS}/{series}_203803{day:02}T080000Z");
     let second = occurrence(&series, 2);
     pages.open(&it.view("week", ZONE)).await.says(200, &format!("href=\"{second}?tz="));
     let page = pages.open(&format!("{second}?cal={}", it.calendar)).await.says(200, &format!("{EVENTS}/{series}?tz="));
-    let back = format!("date=2027-03-02&#38;tz=Europe/Berlin&#38;cal={}\"", it.calendar);
+    let back = format!("date=2038-03-02&#38;tz=Europe/Berlin&#38;cal={}\"", it.calendar);
     assert!(page.text.contains(&back), "no {back} in {}", page.text);
     pages.open(&format!("{EVENTS}/{series}")).await.says(200, "FREQ=DAILY;COUNT=6");
     let all = pages.open(&format!("{EVENTS}/{series}/edit")).await.says(200, "This changes all occurrences.");
@@ -141,7 +141,7 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     let edit = async |pages: &mut Pages<'_>, of: &str, typed: &[(&'static str, &str)]| {
         let page = pages.open(&format!("{of}/edit?tz={ZONE}")).await.says(200, "Which occurrences?");
         let day = &of[of.len() - 10..of.len() - 8];
-        let (start, end) = (format!("2027-03-{day}T09:00"), format!("2027-03-{day}T09:15"));
+        let (start, end) = (format!("2038-03-{day}T09:00"), format!("2038-03-{day}T09:15"));
         let as_shown = [
             ("title", "Standup"),
             ("start_time", &*start),
@@ -159,7 +159,7 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     let wrong = edit(&mut pages, &third, &[("title", ""), ("end_time", "x")]).await.says(400, "id=\"scope-problem\"");
     assert!(wrong.text.contains("id=\"title-problem\""), "{}", wrong.text);
     assert!(wrong.text.contains("id=\"end_time-problem\""), "{}", wrong.text);
-    let noon = [("scope", "this"), ("start_time", "2027-03-03T13:00"), ("end_time", "2027-03-03T13:30")];
+    let noon = [("scope", "this"), ("start_time", "2038-03-03T13:00"), ("end_time", "2038-03-03T13:30")];
     event_of(&edit(&mut pages, &third, &noon).await);
     let shown = ["01T08:00 Standup", "03T12:00 Standup", "04T08:00 Standup", "05T08:00 Standup"];
     assert_eq!(it.taking_place().await, shown);
@@ -167,8 +167,8 @@ async fn occurrences_are_changed_alone_from_one_on_or_all(#[case] database: Data
     let page = pages.open(&format!("{third}/edit?tz={ZONE}")).await;
     let typed = [
         ("title", "Stale"),
-        ("start_time", "2027-03-03T13:00"),
-        ("end_time", "2027-03-03T13:30"),
+        ("start_time", "2038-03-03T13:00"),
+        ("end_time", "2038-03-03T13:30"),
         ("status", "confirmed"),
         ("scope", "all"),
     ];
@@ -204,9 +204,9 @@ async fn holds_are_confirmed_and_released(#[case] database: Database) {
     let hold = async |start: &str, end: &str| {
         it.api.post(path.as_str()).json(hold_body(start, end, &until, 0)).await.expect(201).id()
     };
-    let first = hold("2027-03-01T08:00:00Z", "2027-03-01T09:00:00Z").await;
-    let second = hold("2027-03-01T10:00:00Z", "2027-03-01T11:00:00Z").await;
-    let third = hold("2027-03-08T10:00:00Z", "2027-03-08T11:00:00Z").await;
+    let first = hold("2038-03-01T08:00:00Z", "2038-03-01T09:00:00Z").await;
+    let second = hold("2038-03-01T10:00:00Z", "2038-03-01T11:00:00Z").await;
+    let third = hold("2038-03-08T10:00:00Z", "2038-03-08T11:00:00Z").await;
     let mut pages = it.signed_in().await;
     let week = pages.open(&it.view("week", ZONE)).await.says(200, " min left");
     assert!(week.text.contains("class=\"event hold\""), "{}", week.text);
@@ -245,7 +245,7 @@ async fn holds_are_confirmed_and_released(#[case] database: Database) {
 #[tokio::test]
 async fn line_breaks_in_an_event_are_no_change(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let mut body = event_body("Stand\nup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z");
+    let mut body = event_body("Stand\nup", "2038-03-01T08:00:00Z", "2038-03-01T08:15:00Z");
     body["location"] = json!("Room\n2");
     body["description"] = json!("One\rTwo");
     let id = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
@@ -256,8 +256,8 @@ async fn line_breaks_in_an_event_are_no_change(#[case] database: Database) {
     // What a browser sends if nothing was typed.
     let typed = [
         ("title", "Standup"),
-        ("start_time", "2027-03-01T09:00"),
-        ("end_time", "2027-03-01T09:15"),
+        ("start_time", "2038-03-01T09:00"),
+        ("end_time", "2038-03-01T09:15"),
         ("status", "confirmed"),
         ("if_free", "allow"),
         ("location", "Room2"),
@@ -272,7 +272,7 @@ async fn line_breaks_in_an_event_are_no_change(#[case] database: Database) {
 #[tokio::test]
 async fn a_refused_cancellation_keeps_what_was_chosen(#[case] database: Database) {
     let it = Desk::new(database).await;
-    let mut body = event_body("Standup", "2027-03-01T08:00:00Z", "2027-03-01T08:15:00Z");
+    let mut body = event_body("Standup", "2038-03-01T08:00:00Z", "2038-03-01T08:15:00Z");
     body["attendees"] = json!([{ "email": "guest@example.com" }]);
     let id = it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(body).await.expect(201).id();
     let mut pages = it.signed_in().await;

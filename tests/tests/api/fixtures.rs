@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 use kalends_e2e::{Answer, Client, Server};
 use serde_json::{Value, json};
 
+/// The longest wait on a busy machine for what the service does soon.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest time until an operator's command takes effect.
 const EFFECT_WITHIN: Duration = Duration::from_secs(2);
 /// A word that is wider than a phone.
@@ -96,6 +98,74 @@ pub(crate) async fn wait_until<F: Future<Output = Answer>>(ask: impl Fn() -> F, 
         assert!(sent_in_time, "no effect within {EFFECT_WITHIN:?}: {}", answer.describe());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Repeats the request until `will_do` accepts the answer, for what the service does soon after another answer.
+pub(crate) async fn wait_for<F: Future<Output = Answer>>(ask: impl Fn() -> F, will_do: impl Fn(&Answer) -> bool) {
+    let began = tokio::time::Instant::now();
+    loop {
+        let answer = ask().await;
+        if will_do(&answer) {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{}", answer.describe());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until the metrics at this address have each of these lines.
+pub(crate) async fn measured(address: &str, lines: &[&str]) {
+    let began = tokio::time::Instant::now();
+    loop {
+        let metrics = reqwest::get(format!("http://{address}/metrics")).await.unwrap().text().await.unwrap();
+        let Some(line) = lines.iter().find(|line| !metrics.contains(**line)) else { return };
+        assert!(began.elapsed() < PATIENCE, "{line} is not in\n{metrics}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A limit that is used up.
+pub(crate) struct Filled {
+    per_minute: u128,
+    began: tokio::time::Instant,
+    /// How many requests were granted besides those of one minute.
+    more: u128,
+}
+
+impl Filled {
+    /// Sends requests that the limit counts until one is refused. The service may grant only the share of the time that
+    /// passes while the test runs.
+    pub(crate) async fn refuses(&mut self, ask: impl AsyncFn() -> Answer) {
+        loop {
+            let answer = ask().await;
+            if answer.status == 429 {
+                return check_refusal(answer, self.per_minute);
+            }
+            self.more += 1;
+            let (more, elapsed) = (self.more, self.began.elapsed());
+            assert!(more * 60_000 <= elapsed.as_millis() * self.per_minute, "{more} too many after {elapsed:?}");
+        }
+    }
+}
+
+/// Sends as many requests as a minute allows, and more until one is refused.
+pub(crate) async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Filled {
+    let mut filled = Filled { per_minute, began: tokio::time::Instant::now(), more: 0 };
+    for _ in 0..per_minute {
+        let answer = ask().await;
+        assert_ne!(answer.status, 429, "{}", answer.describe());
+    }
+    filled.refuses(ask).await;
+    filled
+}
+
+/// Requires a refusal with a retry time and without quota headers.
+#[track_caller]
+fn check_refusal(answer: Answer, per_minute: u128) {
+    let answer = answer.refused(429, "rate_limit_error");
+    let after: u128 = answer.header("retry-after").parse().unwrap();
+    assert!((1..=(60 / per_minute).max(1)).contains(&after), "{}", answer.describe());
+    assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.describe());
 }
 
 /// The number of rows in a table of the server's database.

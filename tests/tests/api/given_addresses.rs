@@ -87,7 +87,7 @@ async fn open(server: &Server, found: &BTreeMap<String, String>) {
 
 /// Waits for an email that the service sends in the background.
 async fn until<T>(look: impl AsyncFn() -> T, will_do: impl Fn(&T) -> bool) -> T {
-    for _ in 0..1_000 {
+    for _ in 0..3_000 {
         let found = look().await;
         if will_do(&found) {
             return found;

@@ -30,7 +30,7 @@ const CONNECTIONS: usize = 64;
 
 /// The start of a quarter of an hour in the far future.
 fn quarter(number: usize) -> DateTime<Utc> {
-    at("2027-03-01T00:00:00Z") + TimeDelta::minutes(15 * i64::try_from(number).unwrap())
+    at("2031-03-03T00:00:00Z") + TimeDelta::minutes(15 * i64::try_from(number).unwrap())
 }
 
 /// The start and end of a quarter of an hour, as the service writes them.

@@ -1,50 +1,17 @@
 //! The default limits by address.
 
 use crate::on_both;
-use std::{
-    sync::atomic::{AtomicU32, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use kalends_e2e::{Answer, Database, Server};
+use kalends_e2e::{Database, Server};
 use reqwest::Method;
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::json;
 
-use crate::console::{Human, signing_up};
+use crate::{console::Human, fixtures::filled};
 
 const TERMS: &str = "2026-01-01";
-
-/// Sends as many requests as a minute allows, and more until one is refused. Returns the refusal. The service may
-/// grant only the share of the time that passes while the test runs.
-async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
-    let began = Instant::now();
-    for _ in 0..per_minute {
-        let answer = ask().await;
-        assert_ne!(answer.status, 429, "{}", answer.describe());
-    }
-    let mut more = 0;
-    loop {
-        let answer = ask().await;
-        if answer.status == 429 {
-            return check_refusal(answer, per_minute);
-        }
-        more += 1;
-        let elapsed = began.elapsed();
-        assert!(more * 60_000 <= elapsed.as_millis() * per_minute, "{more} too many after {elapsed:?}");
-    }
-}
-
-/// Requires a refusal with a retry time and without quota headers.
-#[track_caller]
-fn check_refusal(answer: Answer, per_minute: u128) -> Answer {
-    let answer = answer.refused(429, "rate_limit_error");
-    let after: u128 = answer.header("retry-after").parse().unwrap();
-    assert!((1..=(60 / per_minute).max(1)).contains(&after), "{}", answer.describe());
-    assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.describe());
-    answer
-}
 
 #[apply(on_both)]
 #[tokio::test]
@@ -52,11 +19,11 @@ async fn requests_without_a_key_are_limited_by_address(#[case] database: Databas
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "default")]).await;
     let anybody = server.anonymous().impatient();
     filled(60, async || anybody.get("/v1/plans").await).await;
-    filled(60, async || anybody.get("/book/nobody-s/slots").await).await;
-    check_refusal(anybody.get("/book/nobody-s/bookings/nobody-s").await, 60);
+    let mut reads = filled(60, async || anybody.get("/book/nobody-s/slots").await).await;
+    reads.refuses(async || anybody.get("/book/nobody-s/bookings/nobody-s").await).await;
     let guest = json!({ "name": "Ada", "email": "ada@example.com", "start": "2031-03-03T09:00:00Z" });
-    filled(10, async || anybody.post("/book/nobody-s").json(guest.clone()).await).await;
-    check_refusal(anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await, 10);
+    let mut writes = filled(10, async || anybody.post("/book/nobody-s").json(guest.clone()).await).await;
+    writes.refuses(async || anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await).await;
     filled(120, async || anybody.get("/ical/nobody-s.ics").await).await;
 
     // Each sign-up has a new address. Users and agents share the limit.
@@ -66,8 +33,8 @@ async fn requests_without_a_key_are_limited_by_address(#[case] database: Databas
         let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
         anybody.post("/v1/agent/sign-up").json(body).await
     };
-    filled(5, sign_up).await;
-    check_refusal(anybody.post("/v1/auth/signup").json(signing_up("ada@example.com")).await, 5);
+    let mut sign_ups = filled(5, sign_up).await;
+    sign_ups.refuses(async || anybody.post("/v1/auth/signup").json(json!({})).await).await;
     filled(5, async || anybody.post("/v1/waitlist").json(json!({})).await).await;
     filled(10, async || anybody.post("/v1/auth/signin").json(json!({})).await).await;
 
@@ -106,9 +73,9 @@ async fn all_attempts_at_a_secret_share_one_limit(#[case] database: Database) {
         let from = format!("192.0.2.{kind}");
         let first = ask(kind, &format!("198.51.100.{kind}")).await;
         assert_eq!(first.status, *status, "{method} {path}: {}", first.describe());
-        filled(10, async || ask(kind, &from).await).await;
+        let mut attempts = filled(10, async || ask(kind, &from).await).await;
         for other in 0..kinds.len() {
-            check_refusal(ask(other, &from).await, 10);
+            attempts.refuses(async || ask(other, &from).await).await;
         }
         // Other requests of the same caller are not limited.
         session.get("/v1/auth/me").header("x-forwarded-for", &from).await.expect(200);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::claims::DAY;
 use crate::fixtures::{
-    agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, now, time, wait_until,
+    agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, now, time, wait_for, wait_until,
 };
 
 async fn key_of(api: &Client, agent: &str) -> Value {
@@ -118,7 +118,7 @@ async fn a_key_shows_the_day_of_its_last_use(#[case] database: Database) {
     // The running process writes it too, within seconds.
     server.client(&text(&unused["key"])).get(format!("/v1/agents/{own}")).await.expect(200);
     let api = server.api(&org);
-    wait_until(|| async { api.get("/v1/keys").await }, |answer| answer["keys"][1]["last_used_on"].is_string()).await;
+    wait_for(|| async { api.get("/v1/keys").await }, |answer| answer["keys"][1]["last_used_on"].is_string()).await;
 }
 
 #[apply(on_both)]

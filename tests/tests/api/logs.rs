@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The longest wait for a line on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 const JSON: (&str, &str) = ("KALENDS_LOG_FORMAT", "json");
 /// The trace of a caller, and its span.
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -24,7 +24,7 @@ async fn an_organization_sees_its_emails_newest_first(#[case] database: Database
 
     // The file is written just before the outcome is recorded.
     let mut list = host.api.get(MAIL).query(&[("status", "sent")]).await.expect(200);
-    for _ in 0..200 {
+    for _ in 0..1_200 {
         if list.data().len() == 4 {
             break;
         }

@@ -33,6 +33,7 @@ mod addresses;
 mod agent_pages;
 mod agents;
 mod agents_browser;
+mod approval_races;
 mod approvals;
 mod approvals_browser;
 mod approvals_pages;

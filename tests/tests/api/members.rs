@@ -12,7 +12,7 @@ use crate::{
     claims::{self, DAY, signed_in, text},
     connecting::{Connecting, HUMAN},
     console::{Human, PASSWORD, signing_up},
-    fixtures::{has_exactly, is_id, is_time, wait_until},
+    fixtures::{has_exactly, is_id, is_time, wait_for},
     on_both,
 };
 
@@ -25,7 +25,7 @@ pub(crate) async fn invite(by: &Client, email: &str, role: &str) -> Answer {
 
 /// The token in the latest of `count` invitations to that address.
 pub(crate) async fn token(server: &Server, to: &str, count: usize) -> String {
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let mut mails = server.mails();
         mails.retain(|mail| mail.to == to && mail.text.contains("/console/invitations#"));
         if mails.len() >= count {
@@ -132,7 +132,7 @@ async fn a_withdrawn_invitation_is_not_mailed_later(#[case] database: Database) 
     // One email goes out. The others wait for the recipient's limit: one is withdrawn, one is replaced, one stays.
     for (email, sent) in [(bob, 1), (eve, 2)] {
         let first = invite(&owner, email, "viewer").await.expect(201);
-        wait_until(|| async { owner.get("/v1/mail?status=sent").await }, |mail| mail.data().len() == sent).await;
+        wait_for(|| async { owner.get("/v1/mail?status=sent").await }, |mail| mail.data().len() == sent).await;
         owner.delete(format!("{MEMBERS}/{}", first.id())).await.expect(204);
     }
     let withdrawn = invite(&owner, bob, "viewer").await.expect(201);

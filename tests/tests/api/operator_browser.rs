@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     claims::text,
-    fixtures::{LONG, TOKEN, agent, wait_until},
+    fixtures::{LONG, TOKEN, agent, wait_for},
     in_every_way,
     walk::{Walk, Way},
 };
@@ -129,7 +129,7 @@ async fn an_operator_sees_emails_that_failed(#[case] way: Way) {
     walk.fits().await;
 
     api.put("/v1/mail/reply-to").json(json!({ "email": "ada.lovelace@mail.example" })).await.expect(200);
-    wait_until(|| async { api.get("/v1/mail").await }, |answer| answer.json["data"][0]["attempts"] == 1).await;
+    wait_for(|| async { api.get("/v1/mail").await }, |answer| answer.json["data"][0]["attempts"] == 1).await;
     walk.goto(MAIL).await;
     walk.sees("to an address at mail.example").await;
     walk.sees("Failed after 1 attempt").await;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     console::Human,
-    fixtures::{agent, shared_calendar, wait_until},
+    fixtures::{agent, shared_calendar, wait_for},
     on_both,
     pages::{Pages, Seen},
     proposals::{Team, slot},
@@ -69,7 +69,7 @@ async fn the_first_page_counts_what_there_is_and_leads_to_what_is_left(#[case] d
     pages.open(HOME).await.says(200, KEY_STEP);
     server.client(&text).get(format!("/v1/agents/{last}")).await.expect(200);
     let listed = || async { owner.get("/v1/keys").await };
-    wait_until(listed, |answer| answer["keys"][0]["last_used_on"].is_string()).await;
+    wait_for(listed, |answer| answer["keys"][0]["last_used_on"].is_string()).await;
     let used = pages.open(HOME).await.says(200, "Next steps");
     assert!(!used.text.contains(KEY_STEP), "{}", used.text);
     owner.delete(format!("/v1/keys/{}", key.id())).await.expect(204);

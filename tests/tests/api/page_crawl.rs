@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use kalends_e2e::{Behaviour, Client, Database, Receiver, Server};
+use kalends_e2e::{Behaviour, Client, Database, Receiver, Server, shifted};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
     console::Human,
-    fixtures::{event_body, now, wait_until},
+    fixtures::{event_body, now, wait_for},
     holds::in_seconds,
     members::{invite, member},
     on_both,
@@ -43,27 +43,26 @@ async fn furnish(server: &Server, owner: &Client, receiver: &Receiver) {
     let events = format!("/v1/calendars/{calendar}/events");
     let rules = json!({ "buffer_after_minutes": 15, "overrides": [{ "date": "2027-12-24", "working_hours": null }] });
     owner.put(format!("/v1/calendars/{calendar}/availability-rules")).json(rules).await.expect(200);
-    // The calendar shows this week.
-    let today = now(owner).await[..10].to_owned();
-    let event = |hour: u32, more: Value| {
-        let [start, end] = [0, 30].map(|minute| format!("{today}T{hour:02}:{minute:02}:00Z"));
-        let mut event = event_body(MARK, &start, &end);
+    // The calendar shows this week, in whichever zone.
+    let began = now(owner).await;
+    let event = |more: Value| {
+        let mut event = event_body(MARK, &shifted(&began, 0), &shifted(&began, 30));
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         owner.post(&events).json(event)
     };
-    event(8, json!({})).await.expect(201);
-    event(10, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
+    event(json!({})).await.expect(201);
+    event(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await.expect(201);
     let key = json!({ "agent_id": agent, "label": MARK, "requires_approval": "writes" });
     let key = owner.post("/v1/auth/keys/scoped").json(key).await.expect(201);
     let asking = server.client(key["key"].as_str().unwrap());
     receiver.always(&format!("/{MARK}"), Behaviour::Answer(500));
     let webhook = json!({ "url": receiver.url(&format!("/{MARK}")), "events": ["*"] });
     let webhook = owner.post("/v1/webhooks").json(webhook).await.expect(201).id();
-    event(12, json!({})).await.expect(201);
-    let write = event_body(MARK, &format!("{today}T14:00:00Z"), &format!("{today}T14:30:00Z"));
+    event(json!({})).await.expect(201);
+    let write = event_body(MARK, &shifted(&began, 60), &shifted(&began, 90));
     asking.post(&events).json(write).await.expect(202);
     let deliveries = format!("/v1/webhooks/{webhook}/deliveries");
-    wait_until(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
+    wait_for(async || owner.get(&deliveries).await, |known| !known.data().is_empty()).await;
     let subscription = json!({ "calendar_id": calendar, "url": NOWHERE, "label": MARK });
     owner.post(format!("/v1/agents/{agent}/ical-subscriptions")).json(subscription).await.expect(201);
     invite(owner, "invited@example.com", "viewer").await.expect(201);

@@ -270,14 +270,19 @@ async fn the_largest_proposal_becomes_an_event(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
-    let (_server, api, receiver) = with_receiver(database, "pro").await;
+    let (mut server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["proposal.expired", "proposal.cancelled", "event.created"]).await;
     let team = Team::of(&api, 2).await;
-    let until = json!({ "expires_at": iso(at(&now(&api).await) + TimeDelta::seconds(3)) });
+    let expires = at(&now(&api).await) + TimeDelta::seconds(600);
+    let until = json!({ "expires_at": iso(expires) });
     let made = team.propose(&api, &[slot("09:00", "10:00")], until).await;
     let (id, accepted) = (made.id(), accept(&team.participants[0], &slot_id(&made, 0)));
     respond(&api, &id, accepted).await.expect(200);
     let lasting = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await.id();
+    // It expires about three seconds after the start.
+    let left = (expires - at(&now(&api).await)).num_seconds();
+    server.restart_at_offset(left - 3).await;
+    let api = api.moved_to(server.base_url());
     let message = receiver.wait_for_type("/", "proposal.expired").await;
     assert_eq!(message.json(), json!({ "proposal_id": id }));
     let full = get_proposal(&api, &id).await;

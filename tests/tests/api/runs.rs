@@ -15,7 +15,7 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-const MONDAY: &str = "2027-03-01T09:00:00Z";
+const MONDAY: &str = "2038-03-01T09:00:00Z";
 
 /// The call as a write of the run.
 fn of_run(call: Call) -> Call {
@@ -32,7 +32,7 @@ fn events(calendar: &str) -> String {
 
 /// The path of the occurrence of `series` that the rule starts on this day of March.
 fn occurrence(series: &str, day: u32) -> String {
-    format!("/v1/events/{series}_202703{day:02}T090000Z")
+    format!("/v1/events/{series}_203803{day:02}T090000Z")
 }
 
 /// A daily series of ten half hours. The occurrence of the 6th is at noon, and that of the 4th is cancelled.
@@ -41,7 +41,7 @@ async fn daily(api: &Client, calendar: &str) -> String {
     body["recurrence_rule"] = json!("FREQ=DAILY;COUNT=10");
     let series = api.post(events(calendar)).json(body).await.expect(201).id();
     api.delete(occurrence(&series, 4)).await.expect(204);
-    let noon = json!({ "title": "Retro", "start_time": "2027-03-06T12:00:00Z" });
+    let noon = json!({ "title": "Retro", "start_time": "2038-03-06T12:00:00Z" });
     api.patch(occurrence(&series, 6)).json(noon).await.expect(200);
     series
 }
@@ -53,8 +53,8 @@ async fn shown(api: &Client, calendars: &[&str]) -> Vec<Value> {
     for calendar in calendars {
         let window = [
             ("expand", "true"),
-            ("start_after", "2027-03-01T00:00:00Z"),
-            ("start_before", "2027-04-01T00:00:00Z"),
+            ("start_after", "2038-03-01T00:00:00Z"),
+            ("start_before", "2038-04-01T00:00:00Z"),
             ("limit", "200"),
         ];
         shown.extend(api.get(events(calendar)).query(&[("limit", "200")]).await.expect(200).data());
@@ -89,13 +89,13 @@ async fn everything_that_a_run_wrote_is_taken_back(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 1).await;
     let (one, two) = (team.calendar.clone(), calendar_of(&api, &team.organizer).await);
-    let changed = event(&api, &one, "2027-03-10T09:00:00Z", "2027-03-10T10:00:00Z").await;
-    let moved = event(&api, &one, "2027-03-11T09:00:00Z", "2027-03-11T10:00:00Z").await;
-    let deleted = event(&api, &one, "2027-03-12T09:00:00Z", "2027-03-12T10:00:00Z").await;
+    let changed = event(&api, &one, "2038-03-10T09:00:00Z", "2038-03-10T10:00:00Z").await;
+    let moved = event(&api, &one, "2038-03-11T09:00:00Z", "2038-03-11T10:00:00Z").await;
+    let deleted = event(&api, &one, "2038-03-12T09:00:00Z", "2038-03-12T10:00:00Z").await;
     let (split, gone) = (daily(&api, &one).await, daily(&api, &two).await);
     let before = shown(&api, &[&one, &two]).await;
 
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let created = of_run(api.post(events(&one))).json(body.clone()).await.expect(201).id();
     of_run(api.patch(format!("/v1/events/{created}"))).json(json!({ "title": "Newer" })).await.expect(200);
     let fleeting = of_run(api.post(events(&one))).json(body.clone()).await.expect(201).id();
@@ -107,14 +107,14 @@ async fn everything_that_a_run_wrote_is_taken_back(#[case] database: Database) {
     let there = json!({ "calendar_id": two });
     of_run(api.post(format!("/v1/events/{moved}/move"))).json(there).await.expect(200);
     of_run(api.delete(format!("/v1/events/{deleted}"))).await.expect(204);
-    let later = json!({ "title": "Sync", "start_time": "2027-03-03T10:15:00Z" });
+    let later = json!({ "title": "Sync", "start_time": "2038-03-03T10:15:00Z" });
     of_run(api.patch(format!("{}?scope=following", occurrence(&split, 3)))).json(later).await.expect(200);
     of_run(api.patch(occurrence(&split, 2))).json(json!({ "title": "Moved" })).await.expect(200);
     of_run(api.delete(occurrence(&split, 1))).await.expect(204);
     of_run(api.patch(occurrence(&gone, 7))).json(json!({ "title": "Moved" })).await.expect(200);
     of_run(api.delete(format!("/v1/events/{gone}"))).await.expect(204);
     let until = in_seconds(&api, 600).await;
-    let set = set_body(&[&one, &two], "2027-03-14T09:00:00Z", "2027-03-14T10:00:00Z", &until);
+    let set = set_body(&[&one, &two], "2038-03-14T09:00:00Z", "2038-03-14T10:00:00Z", &until);
     let set = of_run(api.post("/v1/hold-sets")).json(set).await.expect(201).id();
     of_run(api.put(format!("/v1/hold-sets/{set}/confirm"))).await.expect(200);
     let offered = team.body(&[slot("14:00", "15:00")], &json!({ "hold_slots": true }));
@@ -171,7 +171,7 @@ async fn everything_that_a_run_wrote_is_taken_back(#[case] database: Database) {
 async fn what_somebody_else_has_changed_blocks_the_whole_undo(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let kept = of_run(api.post(events(&calendar))).json(body.clone()).await.expect(201).id();
     let changed = of_run(api.post(events(&calendar))).json(body).await.expect(201).id();
     let series = daily(&api, &calendar).await;
@@ -197,7 +197,7 @@ async fn a_time_that_must_be_free_is_taken_only_if_it_is(#[case] database: Datab
     let (agent, _) = agent_with_calendar(&api).await;
     let room = json!({ "name": "Room", "timezone": "UTC", "conflicts": "refuse" });
     let room = api.post(format!("/v1/agents/{agent}/calendars")).json(room).await.expect(201).id();
-    let (start, end) = ("2027-03-10T09:00:00Z", "2027-03-10T10:00:00Z");
+    let (start, end) = ("2038-03-10T09:00:00Z", "2038-03-10T10:00:00Z");
     let first = event(&api, &room, start, end).await;
 
     // The time that the run itself took is free again.
@@ -215,12 +215,12 @@ async fn a_time_that_must_be_free_is_taken_only_if_it_is(#[case] database: Datab
 
     // So is the time of a hold.
     let held = json!({
-        "title": "Held", "start_time": "2027-03-11T09:00:00Z", "end_time": "2027-03-11T10:00:00Z", "status": "hold",
+        "title": "Held", "start_time": "2038-03-11T09:00:00Z", "end_time": "2038-03-11T10:00:00Z", "status": "hold",
         "hold_expires_at": in_seconds(&api, 600).await
     });
     let hold = api.post(events(&room)).json(held).await.expect(201).id();
     of_run(api.put(format!("/v1/events/{hold}/release"))).await.expect(200);
-    let foreign = event(&api, &room, "2027-03-11T09:30:00Z", "2027-03-11T09:45:00Z").await;
+    let foreign = event(&api, &room, "2038-03-11T09:30:00Z", "2038-03-11T09:45:00Z").await;
     assert_eq!(in_the_way(undo(&api).await), [(hold.clone(), "time_taken".to_owned())]);
     api.delete(format!("/v1/events/{foreign}")).await.expect(204);
     undo(&api).await.expect(200);
@@ -238,7 +238,7 @@ async fn other_events_of_the_run_count_as_they_are_after_the_undo(#[case] databa
     let team = Team::of(&api, 1).await;
     let room = json!({ "name": "Room", "timezone": "UTC", "conflicts": "refuse" });
     let room = api.post(format!("/v1/agents/{}/calendars", team.organizer)).json(room).await.expect(201).id();
-    let (start, end) = ("2027-03-10T10:00:00Z", "2027-03-10T11:00:00Z");
+    let (start, end) = ("2038-03-10T10:00:00Z", "2038-03-10T11:00:00Z");
     let first = event(&api, &room, start, end).await;
     of_run(api.delete(format!("/v1/events/{first}"))).await.expect(204);
     let foreign = event(&api, &room, start, end).await;
@@ -246,7 +246,7 @@ async fn other_events_of_the_run_count_as_they_are_after_the_undo(#[case] databa
     of_run(api.patch(&renamed)).json(json!({ "title": "Renamed" })).await.expect(200);
     assert_eq!(in_the_way(undo(&api).await), [(first.clone(), "time_taken".to_owned())]);
     // The run moves it away, and the undo would move it back.
-    let later = json!({ "start_time": "2027-03-10T12:00:00Z", "end_time": "2027-03-10T13:00:00Z" });
+    let later = json!({ "start_time": "2038-03-10T12:00:00Z", "end_time": "2038-03-10T13:00:00Z" });
     of_run(api.patch(&renamed)).json(later).await.expect(200);
     let blocked = in_the_way(undo(&api).await);
     assert!(!blocked.is_empty() && blocked.iter().all(|(_, reason)| reason == "time_taken"), "{blocked:?}");
@@ -283,7 +283,7 @@ async fn a_run_belongs_to_its_owner(#[case] database: Database) {
     let (agent, calendar) = agent_with_calendar(&api).await;
     let (other, elsewhere) = agent_with_calendar(&api).await;
     let (own, sibling) = (key_of(&server, &api, &agent).await, key_of(&server, &api, &other).await);
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let mine = of_run(own.post(events(&calendar))).json(body.clone()).await.expect(201).id();
     let theirs = of_run(sibling.post(events(&elsewhere))).json(body).await.expect(201).id();
     api.get("/v1/runs/plan").await.refused(404, "not_found");
@@ -300,7 +300,7 @@ async fn a_run_belongs_to_its_owner(#[case] database: Database) {
     assert_eq!(actions(&undone), [(mine, "removed".to_owned())]);
 
     // An agent's key cannot take back what moved out of its reach.
-    let moved = event(&api, &calendar, "2027-03-14T09:00:00Z", "2027-03-14T10:00:00Z").await;
+    let moved = event(&api, &calendar, "2038-03-14T09:00:00Z", "2038-03-14T10:00:00Z").await;
     of_run(own.patch(format!("/v1/events/{moved}"))).json(json!({ "title": "Moved" })).await.expect(200);
     api.post(format!("/v1/events/{moved}/move")).json(json!({ "calendar_id": elsewhere })).await.expect(200);
     undo(&own).await.refused(403, "forbidden");
@@ -340,7 +340,7 @@ async fn what_cannot_be_taken_back_takes_no_run(#[case] database: Database) {
     let booking = json!({ "name": "Ada", "email": "ada@example.com", "start": slots["slots"][40]["start"] });
     let booked = guest.post(format!("/book/{slug}")).header("kalends-run", "two words").json(booking);
     booked.await.expect(201);
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let call = bold.post(events(&team.calendar)).header("kalends-run", "two words").json(body.clone());
     call.await.refused(400, "validation_error").param("Kalends-Run");
     // A dry run is not recorded, and neither is a write that is refused.
@@ -370,9 +370,9 @@ async fn a_proposal_with_a_response_is_in_the_way(#[case] database: Database) {
 async fn subscribers_see_what_an_undo_does(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    let deleted = event(&api, &calendar, "2027-03-10T09:00:00Z", "2027-03-10T10:00:00Z").await;
-    let changed = event(&api, &calendar, "2027-03-11T09:00:00Z", "2027-03-11T10:00:00Z").await;
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let deleted = event(&api, &calendar, "2038-03-10T09:00:00Z", "2038-03-10T10:00:00Z").await;
+    let changed = event(&api, &calendar, "2038-03-11T09:00:00Z", "2038-03-11T10:00:00Z").await;
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let created = of_run(api.post(events(&calendar))).json(body).await.expect(201).id();
     of_run(api.delete(format!("/v1/events/{deleted}"))).await.expect(204);
     of_run(api.patch(format!("/v1/events/{changed}"))).json(json!({ "title": "Other" })).await.expect(200);
@@ -543,7 +543,7 @@ async fn the_header_names_the_run_of_a_tool(#[case] database: Database) {
 async fn a_run_has_at_most_500_writes(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    let body = event_body("New", "2027-03-13T09:00:00Z", "2027-03-13T10:00:00Z");
+    let body = event_body("New", "2038-03-13T09:00:00Z", "2038-03-13T10:00:00Z");
     let batch = |count: usize| json!({ "events": vec![body.clone(); count] });
     let add = |count: usize| of_run(api.post(format!("{}/batch", events(&calendar)))).json(batch(count));
     for count in [100, 100, 100, 100, 99] {

@@ -106,7 +106,7 @@ async fn has_factor(session: &Client) -> Value {
 
 /// The emails with that subject, once there are `count`.
 async fn mails(server: &Server, subject: &str, count: usize) -> Vec<Mail> {
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let mut mails = server.mails();
         mails.retain(|mail| mail.subject == subject);
         if mails.len() >= count {

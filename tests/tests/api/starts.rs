@@ -25,7 +25,7 @@ use crate::fixtures::agent;
 const AT_ONCE: usize = 6;
 
 /// The longest wait on a busy machine for a process to start or to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A data folder that does not exist yet, and the directory that will contain it.
 fn no_data() -> (TempDir, PathBuf) {

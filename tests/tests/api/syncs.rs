@@ -12,7 +12,7 @@ use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{agent, calendar_of, now},
+    fixtures::{PATIENCE, agent, calendar_of, now},
     subscriber::{Subscriber, meeting, meetings, vcalendar, vevent},
 };
 
@@ -344,13 +344,22 @@ async fn two_nodes_share_the_work() {
     }
     let list = nodes[1].get(format!("/v1/calendars/{calendar}/events")).await.expect(200);
     assert_eq!(list["total"], 24);
-    let mut ended = 0;
-    for address in measured {
-        let metrics = reqwest::get(format!("http://{address}/metrics")).await.unwrap().text().await.unwrap();
-        let of_syncs = metrics.lines().filter(|line| line.starts_with("kalends_ical_syncs_total{"));
-        ended += of_syncs.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum::<usize>();
+    // A sync is measured after it is stored.
+    let began = tokio::time::Instant::now();
+    loop {
+        let mut ended = 0;
+        for address in &measured {
+            let metrics = reqwest::get(format!("http://{address}/metrics")).await.unwrap().text().await.unwrap();
+            let of_syncs = metrics.lines().filter(|line| line.starts_with("kalends_ical_syncs_total{"));
+            ended += of_syncs.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum::<usize>();
+        }
+        assert!(ended <= 2 * subscriptions.len(), "{ended}");
+        if ended == 2 * subscriptions.len() {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "{ended}");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    assert_eq!(ended, 2 * subscriptions.len());
 }
 
 /// Imported events are not announced and not counted, neither when they are created, changed and deleted, nor when

@@ -10,10 +10,7 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{now, rows, shared_calendar};
-
-/// The longest wait for due messages on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::fixtures::{PATIENCE, now, rows, shared_calendar};
 
 /// Registers a webhook for an unrelated type. Without a webhook, no message is stored.
 async fn listen(api: &Client) {

@@ -66,12 +66,12 @@ async fn an_agent_works_with_tools_alone(#[case] database: Database) {
     let now = now(&api).await;
     for api in [&api, &own] {
         let free = json!({
-            "id": agent, "start": "2027-03-01T00:00:00Z", "end": "2027-03-02T00:00:00Z", "slot_duration": "1h"
+            "id": agent, "start": "2031-03-03T00:00:00Z", "end": "2031-03-04T00:00:00Z", "slot_duration": "1h"
         });
         let before = done(api, "getAgentAvailability", free.clone()).await["slots"].as_array().unwrap().len();
         let hold = json!({
-            "cal_id": calendar, "title": "Perhaps", "start_time": "2027-03-01T09:00:00Z",
-            "end_time": "2027-03-01T10:00:00Z", "status": "hold", "hold_expires_at": shifted(&now, 5),
+            "cal_id": calendar, "title": "Perhaps", "start_time": "2031-03-03T09:00:00Z",
+            "end_time": "2031-03-03T10:00:00Z", "status": "hold", "hold_expires_at": shifted(&now, 5),
             "idempotency_key": "the hold"
         });
         let held = done(api, "createEvent", hold.clone()).await;

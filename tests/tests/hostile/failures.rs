@@ -27,11 +27,8 @@ use kalends_e2e::binary;
 
 /// The number of concurrent writers.
 const WRITERS: usize = 8;
-/// The longest time for the service to notice an outage or to recover.
-const SOON: Duration = Duration::from_secs(8);
-
-/// The time that a cut takes to reach every connection.
-const CUT: Duration = Duration::from_millis(50);
+/// The longest time on a busy machine for the service to notice an outage or to recover.
+const SOON: Duration = Duration::from_secs(30);
 
 /// The log of a service on a small disk, in its data directory.
 const SMALL_LOG: &str = "small-disk.log";
@@ -70,8 +67,7 @@ async fn an_unreachable_postgres_is_waited_for() {
 
     for round in 1..=3 {
         wait_for_progress(&ledger).await;
-        proxy.cut();
-        sleep(CUT).await;
+        proxy.cut().await;
         is_away(&server, &api, &calendar).await;
         proxy.repair();
         is_back(&server, &api, &calendar, round).await;
@@ -79,8 +75,7 @@ async fn an_unreachable_postgres_is_waited_for() {
     // A cut that is so short that only running requests notice it.
     for _ in 0..5 {
         wait_for_progress(&ledger).await;
-        proxy.cut();
-        sleep(CUT).await;
+        proxy.cut().await;
         proxy.repair();
     }
     wait_for_progress(&ledger).await;

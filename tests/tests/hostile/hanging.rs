@@ -11,7 +11,7 @@ use tokio::{process::Command, time::timeout};
 use crate::{proxy::Proxy, raw::Connection};
 
 /// The longest wait on a busy machine for a server to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The most concurrent queries of a server without requests and duties: the key epoch and the data keys.
 const OF_EACH_NODE: usize = 2;

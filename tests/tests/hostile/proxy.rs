@@ -19,7 +19,7 @@ use tokio::{
 };
 
 /// The longest wait for an expected state on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Forwards connections while it is whole. Dropping it ends the forwarding.
 pub(crate) struct Proxy {
@@ -44,6 +44,8 @@ enum State {
     Forwarding,
     /// Swallows everything that either side sends, and closes nothing.
     Silent,
+    /// Breaks all connections.
+    Cutting,
     /// Has no connections and refuses new ones.
     Cut,
 }
@@ -73,9 +75,12 @@ impl Proxy {
         (proxy, url)
     }
 
-    /// Breaks all connections and refuses new ones.
-    pub(crate) fn cut(&self) {
-        self.wire.state.send_replace(State::Cut);
+    /// Breaks all connections and refuses new ones. Returns when none is left.
+    pub(crate) async fn cut(&self) {
+        let mut state = self.wire.state.subscribe();
+        self.wire.state.send_replace(State::Cutting);
+        let cut = timeout(PATIENCE, state.wait_for(|state| *state == State::Cut)).await;
+        cut.expect("the connections to end").unwrap();
     }
 
     /// Swallows everything that either side sends, beginning with the chunk in which a caller sends `bytes`. All
@@ -112,7 +117,7 @@ async fn forward_all(mut listener: TcpListener, wire: Arc<Wire>) {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                _ = state.wait_for(|state| *state == State::Cut) => break,
+                _ = state.wait_for(|state| *state == State::Cutting) => break,
                 accepted = listener.accept() => {
                     let (caller, _) = accepted.unwrap();
                     connections.spawn(forward(caller, Arc::clone(&wire)));
@@ -121,7 +126,8 @@ async fn forward_all(mut listener: TcpListener, wire: Arc<Wire>) {
         }
         // Without a listener, a connection attempt is refused, as if no server were running.
         drop(listener);
-        drop(connections);
+        connections.shutdown().await;
+        wire.state.send_replace(State::Cut);
         if state.wait_for(|state| *state != State::Cut).await.is_err() {
             return;
         }

@@ -76,7 +76,7 @@ async fn an_outage_is_reported_soon_and_survived() {
         Database::open(&url, 4),
     );
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     assert!(matches!(ready, Err(StoreError::Unavailable(_))), "{ready:?}");
     for outcome in [queued, own] {
         assert!(matches!(outcome, Err(CommitError::Store(StoreError::Unavailable(_)))), "{outcome:?}");
