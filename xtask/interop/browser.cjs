@@ -2,9 +2,7 @@
 // and a desktop, and the list of what was found.
 'use strict';
 
-const { spawn } = require('node:child_process');
-const { mkdtempSync, readFileSync, existsSync, rmSync } = require('node:fs');
-const { tmpdir } = require('node:os');
+const { readFileSync, existsSync } = require('node:fs');
 const { delimiter, join } = require('node:path');
 const puppeteer = require('puppeteer-core');
 
@@ -29,28 +27,6 @@ function program() {
 // All content comes from servers on this machine, so the sandbox, which root cannot use, would not protect anything.
 function launch() {
   return puppeteer.launch({ executablePath: program(), args: ['--no-sandbox', '--disable-gpu'] });
-}
-
-// Starts the program in KALENDS_SERVER on an empty folder. Returns its address, and what ends it.
-async function serve(settings = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'kalends-pages-'));
-  const environment = {
-    ...process.env, KALENDS_DATA_DIR: folder, KALENDS_LISTEN: '127.0.0.1:0', KALENDS_LOG: 'error', ...settings,
-  };
-  const server = spawn(process.env.KALENDS_SERVER, ['serve'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
-  const base = await new Promise((resolve, reject) => {
-    server.stdout.on('data', (data) => {
-      const found = /listening on (\S+)/.exec(data);
-      if (found) resolve(found[1]);
-    });
-    server.on('exit', () => reject(new Error('the server has ended')));
-  });
-  const end = () => {
-    server.removeAllListeners('exit');
-    server.kill();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { base, end };
 }
 
 // A page that may not fail, write errors, or load anything from another origin than `base`.
@@ -91,8 +67,8 @@ async function rules(page, name, also = async () => {}) {
   }
 }
 
-// Runs the check, prints what was found, and ends the program.
-async function report(check) {
+// Runs the check, prints what was found, and ends the program. `say` makes the last line of what the check returns.
+async function report(check, say) {
   const browser = await launch();
   let done;
   try {
@@ -102,11 +78,11 @@ async function report(check) {
   }
   for (const problem of new Set(problems)) console.error(problem);
   if (problems.length > 0) process.exit(1);
-  console.log(`${done}, nothing found`);
+  console.log(say(done));
 }
 
-function run(check) {
-  report(check).catch((error) => { console.error(error); process.exit(1); });
+function run(check, say = (done) => `${done}, nothing found`) {
+  report(check, say).catch((error) => { console.error(error); process.exit(1); });
 }
 
-module.exports = { expect, newPage, prefer, problems, rules, run, serve, SCHEMES, WIDTHS };
+module.exports = { expect, newPage, prefer, problems, rules, run, SCHEMES, WIDTHS };

@@ -9,44 +9,20 @@
 
 const { mkdirSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
-const { expect, newPage, prefer, problems, rules, run, serve, SCHEMES, WIDTHS } = require('./browser.cjs');
+const { expect, newPage, prefer, problems, rules, run, SCHEMES, WIDTHS } = require('./browser.cjs');
+const { api, serve, signUp, EMAIL, PASSWORD } = require('./server.cjs');
 
 const PICTURES = join(__dirname, '../../docs/console');
-const [EMAIL, PASSWORD, TOKEN] = ['ada@example.com', 'a long enough password', 'an-operators-long-token'];
+const TOKEN = 'an-operators-long-token';
 // Compressed, with the style sheets and scripts of the page.
 const BYTES_MAX = 60 * 1024;
 // Pages of one kind: their addresses differ in identifiers, dates and other parameters.
 const KINDS_MAX = 200;
 const LONG = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(3);
 
-// The owner's API.
-function api(base, token) {
-  return async (method, path, body) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const answer = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} is ${answer.status} ${text}`);
-    return text ? JSON.parse(text) : {};
-  };
-}
-
 // Something of everything that an organization can have, some of it with long names.
 async function furnish(base) {
-  const signedUp = await fetch(`${base}/v1/auth/signup`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      email: EMAIL, password: PASSWORD, name: 'Ada Lovelace', org_name: 'Analytical Engines',
-      tos_version: (await (await fetch(`${base}/v1/auth/terms/current`)).json()).version,
-    }),
-  });
-  if (!signedUp.ok) throw new Error(`the sign-up is ${signedUp.status} ${await signedUp.text()}`);
-  const { token } = await (await fetch(`${base}/v1/auth/signin`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
-  })).json();
-  const call = api(base, token);
+  const call = await signUp(base);
   const agents = [];
   for (const [name, type] of [['Scout', 'ai'], ['Grace Hopper', 'human'], [LONG, 'resource']]) {
     agents.push((await call('POST', '/v1/agents', { name, type, description: `About ${name}` })).id);

@@ -4,7 +4,8 @@
 // KALENDS_SERVER names the server's program.
 'use strict';
 
-const { expect, newPage, rules, run, serve } = require('./browser.cjs');
+const { expect, newPage, rules, run } = require('./browser.cjs');
+const { serve } = require('./server.cjs');
 
 // One page of each kind, and those with the widest tables and the longest code.
 const PAGES = [

@@ -2,9 +2,18 @@
 
 import json
 import os
+import socket
 import subprocess
 
 LISTENING = "kalends listening on "
+
+
+def at_its_address():
+    """Settings for a free port, so that the addresses in links and metadata lead to the server itself."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    return {"KALENDS_LISTEN": address, "KALENDS_BASE_URL": f"http://{address}"}
 
 
 class Server:
@@ -12,7 +21,7 @@ class Server:
 
     def __init__(self, folder, **settings):
         self.program = os.environ["KALENDS_SERVER"]
-        self.environment = dict(os.environ, KALENDS_DATA_DIR=folder, KALENDS_LISTEN="127.0.0.1:0", **settings)
+        self.environment = os.environ | {"KALENDS_DATA_DIR": folder, "KALENDS_LISTEN": "127.0.0.1:0"} | settings
         self.process = subprocess.Popen(
             [self.program], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

@@ -172,6 +172,40 @@ const CHECKS: &[Check] = &[
         postgres: false,
     },
     Check {
+        name: "tools-oauth",
+        packages: Packages::Both(&["mcp==2.3.0"], &["axe-core@4.14.1", "puppeteer-core@24.43.1"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/tools_oauth.py"],
+        postgres: false,
+    },
+    Check {
+        name: "tools-typescript",
+        packages: Packages::Node(&[
+            "@modelcontextprotocol/client@2.4.0",
+            "@modelcontextprotocol/sdk@1.32.2",
+            "axe-core@4.14.1",
+            "puppeteer-core@24.43.1",
+        ]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["node", "xtask/interop/tools.cjs"],
+        postgres: false,
+    },
+    Check {
+        name: "tools-inspector",
+        // It asks for Node.js 22, but its command line runs with 20.
+        packages: Packages::Node(&[
+            "@modelcontextprotocol/inspector@2.12.0",
+            "axe-core@4.14.1",
+            "puppeteer-core@24.43.1",
+        ]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["node", "xtask/interop/inspector.cjs"],
+        postgres: false,
+    },
+    Check {
         name: "description",
         packages: Packages::Python(&["schemathesis==4.32.5"]),
         emit: Emit::Server(&["openapi"]),

@@ -13,27 +13,19 @@ pub(crate) enum Packages {
     Python(&'static [&'static str]),
     /// Installed into a separate folder. The tool is in `node_modules/.bin`.
     Node(&'static [&'static str]),
+    /// Packages of Python, whose tool it is, and those of Node.js that the tool calls.
+    Both(&'static [&'static str], &'static [&'static str]),
 }
 
 impl Packages {
     /// Installs the missing packages, and returns the folder of the programs.
     pub(crate) fn install(&self, folder: &Path) -> Result<PathBuf> {
         match self {
-            Self::Python(packages) => {
-                let venv = folder.join("venv");
-                let bin = venv.join("bin");
-                if !bin.join("pip").exists() {
-                    let mut python = Command::new("python3");
-                    process::run(python.args(["-m", "venv"]).arg(&venv))
-                        .context("cannot create a virtual environment (Debian's package is `python3-venv`)")?;
-                }
-                process::run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(*packages))?;
-                Ok(bin)
-            }
-            Self::Node(packages) => {
-                let npm = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
-                process::run(Command::new("npm").args(npm).arg(folder).args(*packages))?;
-                Ok(folder.join("node_modules/.bin"))
+            Self::Python(packages) => install_python(packages, folder),
+            Self::Node(packages) => install_node(packages, folder),
+            Self::Both(python, node) => {
+                install_node(node, folder)?;
+                install_python(python, folder)
             }
         }
     }
@@ -41,11 +33,32 @@ impl Packages {
     /// Whether each package has a version.
     #[cfg(test)]
     pub(crate) fn are_pinned(&self) -> bool {
-        let (packages, mark) = match self {
-            Self::Python(packages) => (packages, "=="),
-            Self::Node(packages) => (packages, "@"),
-        };
         // The first character of a name in Node.js can be the mark.
-        packages.iter().all(|package| package.get(1..).is_some_and(|rest| rest.contains(mark)))
+        let pinned = |packages: &[&str], mark: &str| {
+            packages.iter().all(|package| package.get(1..).is_some_and(|rest| rest.contains(mark)))
+        };
+        match self {
+            Self::Python(packages) => pinned(packages, "=="),
+            Self::Node(packages) => pinned(packages, "@"),
+            Self::Both(python, node) => pinned(python, "==") && pinned(node, "@"),
+        }
     }
+}
+
+fn install_python(packages: &[&str], folder: &Path) -> Result<PathBuf> {
+    let venv = folder.join("venv");
+    let bin = venv.join("bin");
+    if !bin.join("pip").exists() {
+        let mut python = Command::new("python3");
+        process::run(python.args(["-m", "venv"]).arg(&venv))
+            .context("cannot create a virtual environment (Debian's package is `python3-venv`)")?;
+    }
+    process::run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(packages))?;
+    Ok(bin)
+}
+
+fn install_node(packages: &[&str], folder: &Path) -> Result<PathBuf> {
+    let npm = ["install", "--no-save", "--no-audit", "--no-fund", "--silent", "--prefix"];
+    process::run(Command::new("npm").args(npm).arg(folder).args(packages))?;
+    Ok(folder.join("node_modules/.bin"))
 }
