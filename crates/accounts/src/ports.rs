@@ -68,7 +68,8 @@ pub trait Organizations: Send + Sync {
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError>;
 }
 
-/// Reads the organizations of the server in parts, for the operator.
+/// Reads the organizations of the server in parts, for the operator. An organization reads its own charges of a month
+/// here too.
 #[async_trait]
 pub trait OrganizationLists: Send + Sync {
     /// A page of the organizations that match, the newest first.

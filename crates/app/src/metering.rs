@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures::future::join_all;
 use kalends_kernel::{OrgId, StoreError};
-use kalends_plans::{Counted as CountedBy, Limits, Metric, Plan, UsageReport};
+use kalends_plans::{Counted as CountedBy, Limits, Metric, Plan, UsageReport, Used};
 use kalends_quotas::{Period, Refund, Take, Unit};
 use kalends_time::{SignedDuration, Timestamp};
 use tracing::Instrument as _;
@@ -34,7 +34,7 @@ impl Counted {
     }
 }
 
-/// The number of months that [`App::monthly_use`] returns.
+/// The number of months that [`App::usage_with_months`] returns.
 const MONTHS: usize = 12;
 
 /// The use of a metric in each of the last months.
@@ -141,19 +141,24 @@ impl App {
         Ok(report)
     }
 
-    /// The use of each metric that is counted by month, in the last 12 months. Months in which nothing was used are
-    /// zero. Unspent leases count as in [`Self::usage`].
+    /// The use and the limit of each metric that is counted by month, in the current month. Unspent leases count as in
+    /// [`Self::usage`].
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn monthly_use(&self, actor: &Actor) -> Result<Vec<MonthlyUse>, Refusal> {
+    pub async fn use_this_month(&self, actor: &Actor) -> Result<Vec<(Metric, Used)>, Refusal> {
         let org = actor.org();
-        let read = async |now| Ok((now, self.parts.store.use_by_month(org).await?));
+        let read = async |now| Ok((now, self.parts.store.use_in_month(&[org], Period::of(now)).await?));
         let ((now, used), unspent) = self.read_with_leases(org, read).await?;
-        Ok(by_month(&used, &unspent, now))
+        let mut report = UsageReport::new(actor.principal.plan, actor.principal.limits, now);
+        let month = report.period;
+        let spent = used.into_iter().map(|(_, metric, used)| (metric, month, unspent.off(metric, month, used)));
+        report.note_counters(spent);
+        Ok(report.iter().filter(|(metric, _)| metric.counted() == CountedBy::Monthly).collect())
     }
 
-    /// [`Self::usage`] together with [`Self::monthly_use`], in one statement.
+    /// [`Self::usage`], and the use of each metric that is counted by month in the last 12 months, in one statement.
+    /// Months in which nothing was used are zero. Unspent leases count as in [`Self::usage`].
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -172,12 +177,8 @@ impl App {
                 None => report.note(metric, used),
             }
         }
-        let current = report.period;
-        for (period, metric, used) in &counters {
-            if *period == current {
-                report.note(*metric, unspent.off(*metric, *period, *used));
-            }
-        }
+        let spent = |&(month, metric, used): &(Period, Metric, u64)| (metric, month, unspent.off(metric, month, used));
+        report.note_counters(counters.iter().map(spent));
         Ok((report, by_month(&counters, &unspent, now)))
     }
 

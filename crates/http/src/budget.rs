@@ -202,7 +202,7 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
     if for_tool { bytes.saturating_mul(OF_TOOLS) } else { bytes }
 }
 
-/// Whether a page of the change feed is read without a wait. A request that waits must not hold memory meanwhile: those
+/// Whether a page of the change feed is read without a wait. A request must not hold memory while it waits: those
 /// that are woken read one after the other. Without `since`, nothing but the end is read.
 fn reads_at_once(query: Option<&str>) -> bool {
     let query = query.unwrap_or_default().as_bytes();

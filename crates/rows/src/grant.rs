@@ -49,3 +49,36 @@ impl<K: Key, S: Key> GrantRow<K, S> {
         })
     }
 }
+
+columns! {
+    $ macro listed_grant_row;
+    /// The columns of a grant, and its sources and agents as lists in text: their keys as hexadecimal digits, separated
+    /// by commas. A list without keys is null.
+    pub struct ListedGrantRow<K> {
+        id: K,
+        human_id: K,
+        audience: String,
+        sources: Option<String>,
+        agents: Option<String>,
+        version: i64,
+        created_at: i64,
+    }
+}
+
+impl<K: Key> ListedGrantRow<K> {
+    /// The grant, or an error that names the corrupt column.
+    pub fn into_domain(self, org: OrgId) -> Result<Grant, StoreError> {
+        let each =
+            |listed: Option<String>| listed.iter().flat_map(|listed| listed.split(',')).map(str::to_owned).collect();
+        let row = GrantRow::<K, String> {
+            id: self.id,
+            human_id: self.human_id,
+            audience: self.audience,
+            sources: each(self.sources),
+            agents: each(self.agents),
+            version: self.version,
+            created_at: self.created_at,
+        };
+        row.into_domain(org)
+    }
+}

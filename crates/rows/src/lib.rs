@@ -71,7 +71,7 @@ pub use data_key::{DataKeyRow, state_name};
 pub use event::{EventRow, RepeatingRow, live_hold};
 pub use event_metadata::{NoDigests, WantedMetadata, metadata_digests, stored_digests};
 pub use fan_out::{FanOut, ListenerRow, WaitingRow, fan_out};
-pub use grant::GrantRow;
+pub use grant::{GrantRow, ListedGrantRow};
 pub use key::Key;
 pub use letter::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
 pub use listed::total_of;

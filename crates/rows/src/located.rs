@@ -5,6 +5,7 @@ use std::fmt::Display;
 use kalends_app::ports::{FieldCipher, Place, SEALED};
 use kalends_calendars::Reminders;
 use kalends_kernel::{Metadata, StoreError};
+use kalends_quotas::Period;
 use uuid::Uuid;
 
 use crate::Key;
@@ -47,6 +48,11 @@ impl<I: Display> Located<I> {
     /// The identifier in `column`, if there is one.
     pub fn uuid_if_any<K: Key>(&self, column: &'static str, key: Option<&K>) -> Result<Option<Uuid>, StoreError> {
         key.map(|key| self.uuid(column, key)).transpose()
+    }
+
+    /// The month in `column`, a [`Period::number`].
+    pub fn month(&self, column: &'static str, number: i64) -> Result<Period, StoreError> {
+        Period::from_number(number).ok_or_else(|| self.corrupt(column, format_args!("{number} is not a month")))
     }
 
     /// The digest in `column`.
@@ -120,6 +126,7 @@ mod tests {
         assert_eq!(place(row.uuid("org_id", &vec![1, 2])), ("agents", "org_id", "7".into()));
         assert_eq!(place(row.reminders("reminders", Some("[0]"))), ("agents", "reminders", "7".into()));
         assert_eq!(place(row.reminders("reminders", Some("none"))), ("agents", "reminders", "7".into()));
+        assert_eq!(place(row.month("period", 202_613)), ("agents", "period", "7".into()));
         assert_eq!(place(row_id("agents", "id", &vec![0xab, 0xcd])), ("agents", "id", "abcd".into()));
     }
 
@@ -129,6 +136,7 @@ mod tests {
         assert_eq!(row.digest("hash", &[3; 32]).unwrap(), [3; 32]);
         assert_eq!(row.uuid_if_any::<Uuid>("agent_id", None).unwrap(), None);
         assert_eq!(row.uuid_if_any("agent_id", Some(&Uuid::nil())).unwrap(), Some(Uuid::nil()));
+        assert_eq!(row.month("period", 202_612).unwrap().to_string(), "2026-12");
         assert_eq!(row.reminders("reminders", None).unwrap(), None);
         assert_eq!(row.reminders("reminders", Some("[30,5]")).unwrap().unwrap().minutes().len(), 2);
     }

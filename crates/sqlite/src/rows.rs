@@ -3,9 +3,9 @@
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
     booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, delivery_row,
-    event_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row, pack, participant_row,
-    places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope, state_name,
-    subscription_row, team_json, team_sources, total_of, webhook_row,
+    event_row, limits, listed_grant_row, live_hold, named_for_audit, open_attempt_secret, organization_row, pack,
+    participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope,
+    state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
 };
 
 type Key = Vec<u8>;
@@ -32,11 +32,11 @@ pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i64>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
 pub(crate) type FeedRow = kalends_rows::FeedRow<Key>;
-pub(crate) type GrantRow = kalends_rows::GrantRow<Key, String>;
 pub(crate) type InvitationRow = kalends_rows::InvitationRow<Key>;
 pub(crate) type ItemRow = kalends_rows::ItemRow<Key>;
 pub(crate) type LetterRecordRow = kalends_rows::LetterRecordRow<Key>;
 pub(crate) type LinkRow = kalends_rows::LinkRow<Key>;
+pub(crate) type ListedGrantRow = kalends_rows::ListedGrantRow<Key>;
 pub(crate) type ListenerRow = kalends_rows::ListenerRow<Key>;
 pub(crate) type MemberRow = kalends_rows::MemberRow<Key>;
 pub(crate) type MembershipRow = kalends_rows::MembershipRow<Key>;

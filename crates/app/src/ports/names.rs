@@ -78,17 +78,17 @@ pub struct NamedForAudit {
     pub keys: Vec<AuditKey>,
     /// The members with their addresses, the longest member first.
     pub members: Vec<(UserId, String)>,
-    /// The names of the calendars.
+    /// The names of the visible calendars.
     pub calendars: BTreeMap<CalendarId, String>,
-    /// The titles of the events.
+    /// The titles of the visible events. An event that replaces an occurrence has none here: its series names it.
     pub events: BTreeMap<EventId, String>,
-    /// The titles of the proposals.
+    /// The titles of the proposals, also of those that have ended.
     pub proposals: BTreeMap<ProposalId, String>,
-    /// The titles of the booking pages.
+    /// The titles of the visible booking pages.
     pub booking_pages: BTreeMap<BookingPageId, String>,
-    /// The hosts of the webhook endpoints.
+    /// The hosts of the webhook endpoints. The rest of an address may carry a secret.
     pub webhooks: BTreeMap<WebhookId, String>,
-    /// The names of the subscriptions.
+    /// The names of the visible subscriptions, as [`subscription_name`] makes them.
     pub subscriptions: BTreeMap<SubscriptionId, String>,
 }
 
@@ -113,43 +113,11 @@ pub trait Names: Send + Sync {
         calendars: &BTreeSet<CalendarId>,
     ) -> Result<BTreeMap<CalendarId, CalendarName>, StoreError>;
 
-    /// The titles of visible events. An event that replaces an occurrence has none here: its series names it.
-    async fn titles_of_events(
-        &self,
-        org: OrgId,
-        events: &BTreeSet<EventId>,
-    ) -> Result<BTreeMap<EventId, String>, StoreError>;
-
-    /// The titles of proposals, also of those that have ended.
-    async fn titles_of_proposals(
-        &self,
-        org: OrgId,
-        proposals: &BTreeSet<ProposalId>,
-    ) -> Result<BTreeMap<ProposalId, String>, StoreError>;
-
-    /// The titles of visible booking pages.
-    async fn titles_of_booking_pages(
-        &self,
-        org: OrgId,
-        pages: &BTreeSet<BookingPageId>,
-    ) -> Result<BTreeMap<BookingPageId, String>, StoreError>;
-
-    /// The hosts of webhook endpoints. The rest of an address may carry a secret.
-    async fn hosts_of_webhooks(
-        &self,
-        org: OrgId,
-        webhooks: &BTreeSet<WebhookId>,
-    ) -> Result<BTreeMap<WebhookId, String>, StoreError>;
-
-    /// The names of visible subscriptions, as [`subscription_name`] makes them.
-    async fn names_of_subscriptions(
-        &self,
-        org: OrgId,
-        subscriptions: &BTreeSet<SubscriptionId>,
-    ) -> Result<BTreeMap<SubscriptionId, String>, StoreError>;
-
-    /// Everything that a page of the audit log names, in one statement, also if nothing is asked for. What it names of
-    /// each kind is what the method of that kind names.
+    /// Everything that a page of the audit log names, in one statement, also if nothing is asked for.
+    ///
+    /// Calendars, events, booking pages and subscriptions are named only if they are visible. Decommissioned agents and
+    /// proposals that have ended are named too. A sealed name that cannot be read is left out. A calendar is named even
+    /// if its zone cannot be read.
     async fn names_for_audit(&self, org: OrgId, asked: &AuditSubjects) -> Result<NamedForAudit, StoreError>;
 
     /// The names of calendars that the user has connected in the organization. Those of other users have none here.

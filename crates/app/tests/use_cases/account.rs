@@ -88,9 +88,14 @@ async fn an_export_shows_used_units_and_not_leased_ones() {
         house.app.count(&caller, metric, now).await.unwrap();
     }
     let usage = house.app.usage(&house.actor(&operations::USAGE)).await.unwrap();
+    let (with_months, months) = house.app.usage_with_months(&house.actor(&operations::USAGE)).await.unwrap();
+    assert_eq!(with_months, usage);
+    let this_month = house.app.use_this_month(&house.actor(&operations::USAGE)).await.unwrap();
+    assert_eq!(this_month.len(), months.len(), "every metric that is counted by month");
     let exported = House::read(house.export().await).await;
     for (metric, used) in [(Metric::ApiCalls, 3), (Metric::AvailabilityQueries, 1)] {
         assert_eq!(usage.of(metric).used, used);
+        assert!(this_month.contains(&(metric, usage.of(metric))), "{this_month:?}");
         for list in ["usage_records", "quota_counters"] {
             let entries = exported[list].as_array().unwrap();
             let entry = entries.iter().find(|entry| entry["metric"] == metric.as_str()).unwrap();

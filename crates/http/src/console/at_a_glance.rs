@@ -1,6 +1,6 @@
 //! How much there is in an organization, and what it has not done yet: a few cheap reads for the first page.
 
-use kalends_app::{Actor, App, MonthlyUse, Refusal, operations, ports::Glance as Counts};
+use kalends_app::{Actor, App, Refusal, operations, ports::Glance as Counts};
 use kalends_plans::{Feature, Metric, Used};
 use kalends_web::{NextStep, OverviewNumber, Place};
 
@@ -23,11 +23,7 @@ impl Glance {
     /// [`Refusal::OutOfReach`] for an agent's key, and [`Refusal::Store`].
     pub(super) async fn read(app: &App, caller: &Actor) -> Result<Self, Refusal> {
         let counts = app.glance(caller).await?;
-        let now = |of: MonthlyUse| {
-            let used = of.months.last().map_or(0, |(_, used)| *used);
-            (of.metric, Used { used, limit: caller.principal.limits.get(of.metric) })
-        };
-        let used: Vec<_> = app.monthly_use(caller).await?.into_iter().map(now).collect();
+        let used = app.use_this_month(caller).await?;
         // The page that sets up the first agent asks the same.
         let offers_first_agent = !counts.has_had_agent && caller.may(&operations::CREATE_KEY);
         let (mut steps, mut numbers) = (Vec::new(), Vec::new());

@@ -14,11 +14,6 @@ use crate::counts::{count, counts};
 use crate::error::store_error;
 use crate::rows::Located;
 
-/// The month with that number, or an error that names the row.
-fn month(row: &Located<OrgId>, number: i64) -> Result<Period, StoreError> {
-    Period::from_number(number).ok_or_else(|| row.corrupt("period", format_args!("{number} is not a month")))
-}
-
 #[async_trait]
 impl AccountData for PostgresStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
@@ -59,7 +54,7 @@ impl AccountData for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let located = Located { table: "usage_counters", id: org };
         let used = rows.into_iter().map(|row| {
-            let period = month(&located, row.period)?;
+            let period = located.month("period", row.period)?;
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
             let used = u64::try_from(row.used).map_err(|error| located.corrupt("used", error))?;
             Ok((period, metric, used))
@@ -78,7 +73,7 @@ impl AccountData for PostgresStore {
         let located = Located { table: "usage_counters", id: org };
         let used = rows.into_iter().map(|row| {
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
-            Ok((row.period.map(|number| month(&located, number)).transpose()?, metric, count(row.used)))
+            Ok((row.period.map(|number| located.month("period", number)).transpose()?, metric, count(row.used)))
         });
         used.collect()
     }

@@ -14,8 +14,6 @@ use crate::rows::FeedRow;
 use crate::sending::unexpected;
 use crate::transaction::in_transaction;
 
-/// How long the start of a feed waits at most for the commits of the organization that are under way.
-const STARTS_WITHIN: &str = "10s";
 /// The approximate maximum size of the sealed bodies on a page, in bytes. Sealed texts are base64.
 const SEALED_PAGE_BYTES: usize = FEED_PAGE_BYTES / 3 * 4;
 
@@ -37,9 +35,7 @@ impl ChangeFeeds for PostgresStore {
         let started = retried(|| {
             in_transaction(&self.connections, async |connection| {
                 // Others may keep joining the lock. The server would wait on after the caller has gone.
-                sqlx::query_scalar!("SELECT set_config('statement_timeout', $1, true)", STARTS_WITHIN)
-                    .fetch_one(&mut *connection)
-                    .await?;
+                sqlx::query!("SET LOCAL statement_timeout = '10s'").execute(&mut *connection).await?;
                 // Every commit holds a shared lock on its organization from its beginning. This waits for those that
                 // have not seen the new head.
                 let exists = sqlx::query_scalar!("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", org_id)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_accounts::ports::{AccountData as _, Organizations as _, Principals as _, ScopedKeys as _};
 use kalends_app::ChangeSet;
-use kalends_app::ports::{Names as _, StoredAnswers as _};
+use kalends_app::ports::{AuditSubjects, Names as _, StoredAnswers as _};
 use kalends_approvals::ports::Approvals as _;
 use kalends_calendars::ports::{
     Agents as _, BusyTimes as _, Calendars as _, EventFilter, EventScope, Events as _, Instances as _,
@@ -189,17 +189,24 @@ async fn an_unreadable_name_is_left_out() {
     let event = || bench.make.event(&calendar, span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"));
     let (corrupt, sound) = (event(), event());
     bench.commit(ChangeSet::new(org).create(&corrupt).create(&sound)).await;
+    let asked = AuditSubjects {
+        calendars: [calendar.id].into(),
+        events: [corrupt.id, sound.id].into(),
+        ..AuditSubjects::default()
+    };
     for statement in [
         "UPDATE events SET content = 'plain' WHERE id = $1",
         "UPDATE events SET content = (SELECT content FROM events WHERE id <> $1) WHERE id = $1",
     ] {
         sqlx::query(statement).bind(corrupt.id.uuid()).execute(&behind.pool).await.unwrap();
-        let titles = store.titles_of_events(org, &[corrupt.id, sound.id].into()).await.unwrap();
-        assert_eq!(titles, BTreeMap::from([(sound.id, sound.title.clone())]), "{statement}");
+        let named = store.names_for_audit(org, &asked).await.unwrap();
+        assert_eq!(named.events, BTreeMap::from([(sound.id, sound.title.clone())]), "{statement}");
     }
     assert_eq!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().len(), 1);
     behind.run("UPDATE calendars SET timezone = 'Mars/Olympus'").await;
     assert!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().is_empty());
+    let named = store.names_for_audit(org, &asked).await.unwrap();
+    assert_eq!(named.calendars, BTreeMap::from([(calendar.id, calendar.name.clone())]), "its zone is not read");
 }
 
 #[tokio::test]

@@ -17,11 +17,6 @@ use crate::{
     rows::{Located, row_id},
 };
 
-/// The month with that number, or an error that names the row.
-fn month(row: &Located<&OrgId>, number: i64) -> Result<Period, StoreError> {
-    Period::from_number(number).ok_or_else(|| row.corrupt("period", format_args!("{number} is not a month")))
-}
-
 #[async_trait]
 impl AccountData for SqliteStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
@@ -71,7 +66,7 @@ impl AccountData for SqliteStore {
         let located = Located { table: "usage_counters", id: &org };
         let used = rows.into_iter().map(|(period, metric, used)| {
             let metric = located.named("metric", &metric, Metric::from_name)?;
-            Ok((month(&located, period)?, metric, located.read("used", u64::try_from(used))?))
+            Ok((located.month("period", period)?, metric, located.read("used", u64::try_from(used))?))
         });
         let mut used = used.collect::<Result<Vec<_>, StoreError>>()?;
         used.sort_unstable_by_key(|(period, metric, _)| (*period, metric.as_str()));
@@ -89,7 +84,7 @@ impl AccountData for SqliteStore {
         let located = Located { table: "usage_counters", id: &org };
         let used = rows.into_iter().map(|row| {
             let metric = located.named("metric", &row.metric, Metric::from_name)?;
-            Ok((row.period.map(|number| month(&located, number)).transpose()?, metric, count(row.used)))
+            Ok((row.period.map(|number| located.month("period", number)).transpose()?, metric, count(row.used)))
         });
         used.collect()
     }

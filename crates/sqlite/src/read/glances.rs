@@ -74,11 +74,13 @@ impl Glances for SqliteStore {
                 (select count(*) from approvals
                  where org_id = ?1 and status = 'pending' and expires_at > ?2) as "approvals!: i64",
                 exists (select 1
-                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-                    cross join events e indexed by events_holds on e.org_id = c.org_id and e.calendar_id = c.id
-                 where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-                    and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2) as "has_holds!: bool",
-                exists (select 1 from proposals indexed by proposals_by_creation
+                 from events e indexed by events_holds_of_org
+                    cross join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where e.org_id = ?1 and e.status = 'hold' and e.deleted_at is null and e.hold_expires_at > ?2
+                    and c.deleted_at is null
+                    and (c.agent_id is null or a.status <> 'decommissioned')) as "has_holds!: bool",
+                exists (select 1 from proposals indexed by proposals_pending_of_org
                  where org_id = ?1 and status = 'pending' and expires_at > ?2) as "has_proposals!: bool",
                 (select count(*) from member_invitations
                  where org_id = ?1 and expires_at > ?2) as "invitations!: i64""#,

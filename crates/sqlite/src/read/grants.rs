@@ -7,7 +7,7 @@ use kalends_kernel::{GrantId, Listed, OrgId, Page, StoreError, UserId};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{GrantRow, total_of},
+    rows::{ListedGrantRow, listed_grant_row, total_of},
 };
 
 #[async_trait]
@@ -15,7 +15,7 @@ impl Grants for SqliteStore {
     async fn find_grant(&self, org: OrgId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
         let (org_id, id) = (org.uuid(), grant.uuid());
         sqlx::query_as!(
-            ListedGrant,
+            ListedGrantRow,
             r#"select g.id, g.human_id, g.audience, g.version, g.created_at,
                 (select group_concat(hex(s.external_calendar_id)) from availability_grant_sources s
                     where s.org_id = ?1 and s.grant_id = g.id) as "sources: String",
@@ -63,48 +63,7 @@ impl Grants for SqliteStore {
             count.fetch_one(self.readers()).await.map_err(store_error)
         };
         let total = total_of(rows.len(), page, counted, count).await?;
-        let grants = rows.into_iter().map(|row| {
-            let listed = ListedGrant {
-                id: row.id,
-                human_id: row.human_id,
-                audience: row.audience,
-                sources: row.sources,
-                agents: row.agents,
-                version: row.version,
-                created_at: row.created_at,
-            };
-            listed.into_domain(org)
-        });
+        let grants = rows.into_iter().map(|row| listed_grant_row!(row).into_domain(org));
         Ok(Listed { data: grants.collect::<Result<_, _>>()?, total })
-    }
-}
-
-/// A grant whose calendars and agents are listed as text.
-struct ListedGrant {
-    id: Vec<u8>,
-    human_id: Vec<u8>,
-    audience: String,
-    /// The external calendars: their keys as hexadecimal digits, separated by commas. `None` if there are none.
-    sources: Option<String>,
-    /// The agents, in the same form.
-    agents: Option<String>,
-    version: i64,
-    created_at: i64,
-}
-
-impl ListedGrant {
-    fn into_domain(self, org: OrgId) -> Result<Grant, StoreError> {
-        let each =
-            |listed: Option<String>| listed.iter().flat_map(|listed| listed.split(',')).map(str::to_owned).collect();
-        let row = GrantRow {
-            id: self.id,
-            human_id: self.human_id,
-            audience: self.audience,
-            sources: each(self.sources),
-            agents: each(self.agents),
-            version: self.version,
-            created_at: self.created_at,
-        };
-        row.into_domain(org)
     }
 }

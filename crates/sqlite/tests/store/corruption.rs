@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kalends_accounts::ports::{AccountData as _, Organizations as _, Principals as _, ScopedKeys as _};
 use kalends_app::{
     ChangeSet,
-    ports::{Commit as _, Names as _},
+    ports::{AuditSubjects, Commit as _, Names as _},
 };
 use kalends_approvals::ports::Approvals as _;
 use kalends_calendars::ports::{BusyTimes as _, Calendars as _, Events as _, RulesOfCalendars as _};
@@ -181,15 +181,22 @@ async fn an_unreadable_name_is_left_out() {
         store.commit(scratch.addition(event)).await.unwrap();
     }
     let mut plain = scratch.plain().await;
+    let asked = AuditSubjects {
+        calendars: [calendar.id].into(),
+        events: [corrupt.id, sound.id].into(),
+        ..AuditSubjects::default()
+    };
     for value in ["'plain'", "(select content from events where id <> ?1)"] {
         let statement = AssertSqlSafe(format!("update events set content = {value} where id = ?1"));
         sqlx::query(statement).bind(corrupt.id.uuid()).execute(&mut plain).await.unwrap();
-        let titles = store.titles_of_events(org, &[corrupt.id, sound.id].into()).await.unwrap();
-        assert_eq!(titles, BTreeMap::from([(sound.id, sound.title.clone())]), "{value}");
+        let named = store.names_for_audit(org, &asked).await.unwrap();
+        assert_eq!(named.events, BTreeMap::from([(sound.id, sound.title.clone())]), "{value}");
     }
     assert_eq!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().len(), 1);
     sqlx::query("update calendars set timezone = 'Mars/Olympus'").execute(&mut plain).await.unwrap();
     assert!(store.names_of_calendars(org, &[calendar.id].into()).await.unwrap().is_empty());
+    let named = store.names_for_audit(org, &asked).await.unwrap();
+    assert_eq!(named.calendars, BTreeMap::from([(calendar.id, calendar.name.clone())]), "its zone is not read");
 }
 
 #[tokio::test]

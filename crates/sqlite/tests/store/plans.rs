@@ -316,7 +316,7 @@ async fn approvals_are_read_by_their_indexes() {
             "INDEX approvals_pending_of_key (org_id=? AND key_id=? AND expires_at>?)",
         ),
         (
-            vec!["from approvals", "status = 'pending' and expires_at > ?2"],
+            vec!["from approvals", "status = 'pending' and expires_at > ?2 order by expires_at"],
             "USING INDEX approvals_pending_of_org (org_id=? AND expires_at>?)",
         ),
         (
@@ -341,6 +341,7 @@ async fn what_waits_is_read_by_the_indexes_of_its_organization() {
         (["p.status = 'pending'", "order by p.created_at, p.id limit ?5"], vec![proposals]),
         (["from proposals p indexed by proposals_pending_of_org", "select count(*)"], vec![proposals]),
         (["pending_proposals!", "holds!"], vec![holds, proposals]),
+        (["has_holds!", "has_proposals!"], vec![holds, proposals]),
     ] {
         let plan = plan_of(&parts).await;
         for step in steps {

@@ -12,11 +12,61 @@ use kalends_kernel::{
     UserId, WebhookId,
 };
 
-use super::MemoryStore;
+use super::{MemoryStore, state::State};
 
 /// The names of those of `ids` that have one.
 fn named<I: Ord + Copy, N>(ids: &BTreeSet<I>, name: impl Fn(I) -> Option<N>) -> Result<BTreeMap<I, N>, StoreError> {
     Ok(ids.iter().take(NAMES_MAX).filter_map(|id| Some((*id, name(*id)?))).collect())
+}
+
+fn titles_of_events(
+    state: &State,
+    org: OrgId,
+    events: &BTreeSet<EventId>,
+) -> Result<BTreeMap<EventId, String>, StoreError> {
+    named(events, |id| {
+        let found = state.events.get(&(org, id))?;
+        let is_visible = found.deleted_at.is_none() && state.calendar(org, found.calendar).is_some();
+        (is_visible && found.occurrence().is_none()).then(|| found.title.clone())
+    })
+}
+
+fn titles_of_proposals(
+    state: &State,
+    org: OrgId,
+    proposals: &BTreeSet<ProposalId>,
+) -> Result<BTreeMap<ProposalId, String>, StoreError> {
+    named(proposals, |id| state.proposals.get(&(org, id)).map(|found| found.title().to_owned()))
+}
+
+fn titles_of_booking_pages(
+    state: &State,
+    org: OrgId,
+    pages: &BTreeSet<BookingPageId>,
+) -> Result<BTreeMap<BookingPageId, String>, StoreError> {
+    named(pages, |id| {
+        let found = state.visible_booking_pages(org).find(|page| page.id == id);
+        found.map(|page| page.title.clone())
+    })
+}
+
+fn hosts_of_webhooks(
+    state: &State,
+    org: OrgId,
+    webhooks: &BTreeSet<WebhookId>,
+) -> Result<BTreeMap<WebhookId, String>, StoreError> {
+    named(webhooks, |id| state.webhooks.get(&(org, id)).map(|found| found.url.destination().0.to_owned()))
+}
+
+fn names_of_subscriptions(
+    state: &State,
+    org: OrgId,
+    subscriptions: &BTreeSet<SubscriptionId>,
+) -> Result<BTreeMap<SubscriptionId, String>, StoreError> {
+    named(subscriptions, |id| {
+        let found = state.visible_subscriptions(org).find(|found| found.id == id);
+        found.map(|found| subscription_name(found.label.as_deref(), &found.url))
+    })
 }
 
 #[async_trait]
@@ -44,70 +94,10 @@ impl Names for MemoryStore {
         })
     }
 
-    async fn titles_of_events(
-        &self,
-        org: OrgId,
-        events: &BTreeSet<EventId>,
-    ) -> Result<BTreeMap<EventId, String>, StoreError> {
-        let state = self.state();
-        named(events, |id| {
-            let found = state.events.get(&(org, id))?;
-            let is_visible = found.deleted_at.is_none() && state.calendar(org, found.calendar).is_some();
-            (is_visible && found.occurrence().is_none()).then(|| found.title.clone())
-        })
-    }
-
-    async fn titles_of_proposals(
-        &self,
-        org: OrgId,
-        proposals: &BTreeSet<ProposalId>,
-    ) -> Result<BTreeMap<ProposalId, String>, StoreError> {
-        let state = self.state();
-        named(proposals, |id| state.proposals.get(&(org, id)).map(|found| found.title().to_owned()))
-    }
-
-    async fn titles_of_booking_pages(
-        &self,
-        org: OrgId,
-        pages: &BTreeSet<BookingPageId>,
-    ) -> Result<BTreeMap<BookingPageId, String>, StoreError> {
-        let state = self.state();
-        named(pages, |id| {
-            let found = state.visible_booking_pages(org).find(|page| page.id == id);
-            found.map(|page| page.title.clone())
-        })
-    }
-
-    async fn hosts_of_webhooks(
-        &self,
-        org: OrgId,
-        webhooks: &BTreeSet<WebhookId>,
-    ) -> Result<BTreeMap<WebhookId, String>, StoreError> {
-        let state = self.state();
-        named(webhooks, |id| state.webhooks.get(&(org, id)).map(|found| found.url.destination().0.to_owned()))
-    }
-
-    async fn names_of_subscriptions(
-        &self,
-        org: OrgId,
-        subscriptions: &BTreeSet<SubscriptionId>,
-    ) -> Result<BTreeMap<SubscriptionId, String>, StoreError> {
-        let state = self.state();
-        named(subscriptions, |id| {
-            let found = state.visible_subscriptions(org).find(|found| found.id == id);
-            found.map(|found| subscription_name(found.label.as_deref(), &found.url))
-        })
-    }
-
     async fn names_for_audit(&self, org: OrgId, asked: &AuditSubjects) -> Result<NamedForAudit, StoreError> {
         let keys = self.keys_in_force(org).await?;
         let members = self.members_of(org).await?.into_iter();
         let calendars = self.names_of_calendars(org, &asked.calendars).await?.into_iter();
-        let events = self.titles_of_events(org, &asked.events).await?;
-        let proposals = self.titles_of_proposals(org, &asked.proposals).await?;
-        let booking_pages = self.titles_of_booking_pages(org, &asked.booking_pages).await?;
-        let webhooks = self.hosts_of_webhooks(org, &asked.webhooks).await?;
-        let subscriptions = self.names_of_subscriptions(org, &asked.subscriptions).await?;
 
         let state = self.state();
         let mut agents: Vec<_> = state.agents.values().filter(|agent| agent.org == org).collect();
@@ -130,11 +120,11 @@ impl Names for MemoryStore {
                 .collect(),
             members: members.map(|(_, user)| (user.id, user.email.as_str().to_owned())).collect(),
             calendars: calendars.map(|(id, calendar)| (id, calendar.name)).collect(),
-            events,
-            proposals,
-            booking_pages,
-            webhooks,
-            subscriptions,
+            events: titles_of_events(&state, org, &asked.events)?,
+            proposals: titles_of_proposals(&state, org, &asked.proposals)?,
+            booking_pages: titles_of_booking_pages(&state, org, &asked.booking_pages)?,
+            webhooks: hosts_of_webhooks(&state, org, &asked.webhooks)?,
+            subscriptions: names_of_subscriptions(&state, org, &asked.subscriptions)?,
         })
     }
 
