@@ -6,7 +6,6 @@
 use std::{
     ffi::OsStr,
     fs::{self, DirBuilder},
-    hash::{DefaultHasher, Hash as _, Hasher as _},
     os::unix::fs::DirBuilderExt as _,
     path::Path,
     process::Command,
@@ -15,7 +14,6 @@ use std::{
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::{
-    guide::root,
     kept,
     under_test::{binary, variable},
 };
@@ -119,10 +117,10 @@ async fn run(connection: &mut PgConnection, sql: String) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// Returns the name of the template in Postgres. The first test that needs it makes it. The name depends on the
-/// migrations, so that a server that outlives a change of them does not reuse an old template.
+/// Returns the name of the template in Postgres. The first test that needs it makes it. The name depends on the binary
+/// that makes it, so that a server that outlives a change of the migrations does not reuse an old template.
 async fn template(connection: &mut PgConnection, server: &str) -> String {
-    let name = format!("kalends_e2e_template_{:016x}", migrations());
+    let name = format!("kalends_e2e_template_{}", *kept::STAMP);
     if exists(connection, &name).await {
         return name;
     }
@@ -143,18 +141,6 @@ async fn template(connection: &mut PgConnection, server: &str) -> String {
 async fn exists(connection: &mut PgConnection, name: &str) -> bool {
     let exists = sqlx::query_scalar("select exists (select 1 from pg_database where datname = $1)").bind(name);
     exists.fetch_one(connection).await.expect("the list of databases")
-}
-
-/// A hash of the migrations of Postgres.
-fn migrations() -> u64 {
-    let folder = fs::read_dir(root().join("migrations/postgres")).expect("the migrations").flatten();
-    let mut files: Vec<_> = folder.map(|entry| entry.path()).collect();
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// Has the binary under test apply all migrations to the database that this setting names.

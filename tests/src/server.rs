@@ -88,7 +88,6 @@ impl Server {
     }
 
     async fn start_on(database: Database, schema: Schema, variables: &[(&str, &str)]) -> Self {
-        past_the_end_of_a_half_hour().await;
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = BTreeMap::from([
             ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
@@ -117,6 +116,8 @@ impl Server {
             }
         };
         environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        // Only now, because the first test waits long for its database.
+        past_the_end_of_a_half_hour().await;
         let (process, base) = launch(root.path(), &environment, &[]).await;
         Self { database, base, environment, process, postgres, root }
     }

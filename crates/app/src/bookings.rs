@@ -191,8 +191,7 @@ impl App {
             if booking.cancelled_by.is_some() {
                 return Ok(Answered::shows(request, body, None));
             }
-            // If the event comes back, it comes back without the guest.
-            self.stays_gone(booking, &mut changes).await?;
+            self.rest_stays_gone(page, booking, &standing, now, &mut changes).await?;
             changes.bookings.push(cancellation(booking, CancelledBy::Guest, now));
             return self.commit_booking(request, page, booking.event, changes, body).await;
         };
@@ -200,6 +199,7 @@ impl App {
         for event in still_ahead(&standing, now) {
             self.leave(page, booking, event, now, &mut changes).await?;
         }
+        self.rest_stays_gone(page, booking, &standing, now, &mut changes).await?;
         let cancelled = BookingSeen { event: None, ..seen.clone() };
         let body = self.shown_booking(&cancelled);
         changes.bookings.push(cancellation(booking, CancelledBy::Guest, now));
@@ -269,6 +269,7 @@ impl App {
         let parties = self.parties_to_move(page, &sources, &standing).await?;
         let mut changes = ChangeSet::new(page.org);
         let decided = self.decided_slot(page, &parties, start, moving, now, &mut changes).await?;
+        self.rest_stays_gone(page, booking, &standing, now, &mut changes).await?;
         let (booking, event) = if decided.joins.is_some() || moving.others_stay {
             self.change_seats(&seen, &before, (standing, &decided), now, &mut changes).await?
         } else {
@@ -412,19 +413,56 @@ impl App {
         if found.is_some_and(|(_, now)| same(&now)) { Ok(()) } else { Err(Attempt::Stale) }
     }
 
-    /// Adds a guard that the event of a booking, which is gone, does not come back before its guest has cancelled.
-    async fn stays_gone(&self, booking: &Booking, changes: &mut ChangeSet) -> Result<(), Attempt> {
-        let (org, id) = (booking.org, booking.event);
+    /// Adds what keeps the events of a booking gone that are not in `standing`, because its guest leaves them: no undo
+    /// brings one of them back without its guest.
+    pub(crate) async fn rest_stays_gone(
+        &self,
+        page: &BookingPage,
+        booking: &Booking,
+        standing: &[Event],
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        for id in booking.events() {
+            if standing.iter().all(|event| event.id != id) {
+                self.stays_gone(page, booking, id, now, changes).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what keeps one of these events gone.
+    async fn stays_gone(
+        &self,
+        page: &BookingPage,
+        booking: &Booking,
+        id: EventId,
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let org = booking.org;
         let kept = self.parts.store.kept_events(org, &[id]).await?;
         // Neither an event that was purged comes back, nor one whose calendar is gone.
-        let Some(Kept { event, .. }) = kept.first() else { return Ok(()) };
+        let Some(Kept { event, .. }) = kept.into_iter().next() else { return Ok(()) };
         let Some(calendar) = self.parts.store.find_calendar(org, event.calendar).await? else { return Ok(()) };
         // The calendar was read first, so whatever brings the event back later raises its revision.
         let found = self.parts.store.find_event(org, id).await?;
-        if found.is_some_and(|found| found.event.at(self.now()).status != EventStatus::Cancelled) {
+        if found.is_some_and(|found| found.event.at(now).status != EventStatus::Cancelled) {
             return Err(Attempt::Stale);
         }
-        changes.guards.push(Guard::CalendarRevision { calendar: calendar.id, seen: calendar.revision });
+        if booking.shared {
+            // It may come back for other guests. The undo counts them.
+            changes.guards.push(Guard::CalendarRevision { calendar: calendar.id, seen: calendar.revision });
+            return Ok(());
+        }
+        // An undo does not bring an event back that has another version than its run left.
+        let left = event.with_other_guests();
+        if event.deleted_at.is_some() {
+            changes.calendars.push(Write::update(&event, left));
+        } else {
+            let (seen, about) = (Some(event), EventType::EventUpdated);
+            self.write_outcome(Outcome { page, booking, event: left, seen, about }, now, changes);
+        }
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Decisions on writes that wait for approval, and reading them.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kalends_accounts::Action;
 use kalends_approvals::{APPROVALS_KEPT, Approval, Status, ports::ApprovalFilter};
-use kalends_kernel::{ApprovalId, KeyId, Listed, OrgId, Page};
+use kalends_kernel::{ApprovalId, KeyId, Listed, OrgId, Page, StoreError};
 use kalends_time::Timestamp;
 use kalends_wire as wire;
 use tokio::time::Instant;
@@ -216,32 +216,40 @@ impl App {
         if request.dry_run {
             return;
         }
+        let cause = By::Request { request, key_prefix: Some(by) };
         for key in keys {
-            if let Err(error) = self.cancel_approvals_of_key(request, org, by, *key).await {
-                tracing::error!(error = &error as &dyn std::error::Error, "the writes of a revoked key wait on");
-            }
+            self.cancel_approvals_of_key(org, by, *key, &cause).await;
+        }
+    }
+
+    async fn cancel_approvals_of_key(&self, org: OrgId, by: &str, key: KeyId, cause: &By<'_>) {
+        if let Err(error) = self.try_cancel_approvals_of_key(org, by, key, cause).await {
+            tracing::error!(%org, error = &error as &dyn std::error::Error, "the writes of a revoked key wait on");
         }
     }
 
     /// Cancels the writes that wait with the key, all in one commit.
-    async fn cancel_approvals_of_key(
+    async fn try_cancel_approvals_of_key(
         &self,
-        request: &Request,
         org: OrgId,
         by: &str,
         key: KeyId,
+        cause: &By<'_>,
     ) -> Result<(), Refusal> {
-        let caller = By::Request { request, key_prefix: Some(by) };
+        let request = match cause {
+            By::Request { request, .. } => Some(request.id),
+            By::Command(_) | By::Duty(_) => None,
+        };
         // Somebody may decide one of them in the meantime. Then the others are read again.
         retry_stale(|| async {
             let now = self.now();
             let mut changes = ChangeSet::new(org);
-            changes.request = Some(request.id);
+            changes.request = request;
             for seen in self.parts.store.pending_approvals_of_key(org, key, now).await? {
                 let Ok(cancelled) = seen.cancelled(by, now) else { continue };
                 self.add_decision(&seen, cancelled, &mut changes).await?;
                 let subject = Subject { org, agent: Some(seen.agent), resource: seen.id.to_string() };
-                changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, &caller, 200, now));
+                changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, cause, 200, now));
             }
             if changes.approvals.is_empty() {
                 return Ok(());
@@ -254,38 +262,49 @@ impl App {
     /// Cancels all writes of an organization that wait with revoked keys, after a takeover that revoked all of its keys:
     /// they could not be made any more, and free their times. `by` took over. What cannot be cancelled expires.
     pub(crate) async fn cancel_approvals_in(&self, org: OrgId, by: &str, cause: &By<'_>) {
-        if let Err(attempt) = self.cancel_approvals_of_revoked(org, by, cause).await {
-            let error = attempt.into_refusal();
-            tracing::error!(%org, error = &error as &dyn std::error::Error, "the writes of revoked keys wait on");
+        let mut tried = BTreeSet::new();
+        loop {
+            let waiting = match self.revoked_keys_that_wait(org).await {
+                Ok(waiting) => waiting,
+                Err(error) => {
+                    tracing::error!(
+                        %org,
+                        error = &error as &dyn std::error::Error,
+                        "the writes of revoked keys wait on"
+                    );
+                    return;
+                }
+            };
+            // Keys are read again, because a decision between two pages may have hidden one. Each is tried once: what
+            // waits with it afterwards cannot be cancelled.
+            let found: Vec<KeyId> = waiting.into_iter().filter(|key| tried.insert(*key)).collect();
+            if found.is_empty() {
+                return;
+            }
+            for key in found {
+                self.cancel_approvals_of_key(org, by, key, cause).await;
+            }
         }
     }
 
-    async fn cancel_approvals_of_revoked(&self, org: OrgId, by: &str, cause: &By<'_>) -> Result<(), Attempt> {
+    /// The keys of an organization that are not in force, and with which writes wait.
+    async fn revoked_keys_that_wait(&self, org: OrgId) -> Result<BTreeSet<KeyId>, StoreError> {
+        let filter = ApprovalFilter { agent: None, status: Some((Status::Pending, self.now())) };
+        let (mut waiting, mut page) = (BTreeSet::new(), Page { limit: READ_AT_ONCE, offset: 0 });
         loop {
-            let pending = self.parts.store.pending_approvals(org, self.now(), READ_AT_ONCE).await?;
-            let mut ended: u32 = 0;
-            for seen in &pending {
-                // The new owner may have made keys already.
-                if self.parts.store.find_scoped_key(org, seen.key).await?.is_some() {
-                    continue;
-                }
-                let now = self.now();
-                let Ok(cancelled) = seen.cancelled(by, now) else { continue };
-                let mut changes = ChangeSet::new(org);
-                self.add_decision(seen, cancelled, &mut changes).await?;
-                let subject = Subject { org, agent: Some(seen.agent), resource: seen.id.to_string() };
-                changes.audit.push(self.audit_entry(Action::ApprovalCancel, subject, cause, 200, now));
-                match self.store_changes(changes).await {
-                    Ok(()) => ended += 1,
-                    // Somebody may have decided it in the meantime.
-                    Err(CommitError::Stale) => {}
-                    Err(error) => return Err(self.refused_commit(error)),
-                }
-            }
-            if ended == 0 || pending.len() < READ_AT_ONCE as usize {
-                return Ok(());
+            let Listed { data, total } = self.parts.store.list_approvals(org, filter, page).await?;
+            waiting.extend(data.iter().map(|approval| approval.key));
+            // A page with long approvals ends early.
+            page.offset = page.offset.saturating_add(u32::try_from(data.len()).unwrap_or(u32::MAX));
+            if data.is_empty() || u64::from(page.offset) >= total {
+                break;
             }
         }
+        // Read after the approvals: the new owner may make keys meanwhile, and ask with them.
+        for key in self.parts.store.list_scoped_keys(org).await? {
+            waiting.remove(&key.id);
+        }
+        Ok(waiting)
     }
 
     pub(crate) async fn found_approval(&self, actor: &Actor, id: &str) -> Result<Approval, Refusal> {

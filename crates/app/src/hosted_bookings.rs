@@ -127,6 +127,7 @@ impl App {
                     self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
                 }
             }
+            self.rest_stays_gone(&page, booking, &standing, now, &mut changes).await?;
             changes.bookings.push(cancellation(booking, CancelledBy::Host, now));
             let letter = Letter::CancelledByHost(reason.as_deref());
             let gone = first.deleted(now)?;

@@ -323,9 +323,6 @@ impl App {
                 let address = linking.user.email.clone();
                 let org = changes.org;
                 let entered = unless_taken(self.open(request, &linking.user, changes).await)?;
-                let prefix = Principal::user_prefix(id);
-                let by = By::Request { request, key_prefix: Some(&prefix) };
-                self.commit_revocations(org, revocations, (id, &by)).await?;
                 if entered.is_ok() {
                     let provider = Foreign::new(self.title_of(identity.provider));
                     let console = &self.parts.settings.console_url;
@@ -335,6 +332,10 @@ impl App {
                         letters::provider_added(&address, &provider, console)
                     }));
                 }
+                // The letter is posted first, because a caller who hangs up ends the rest.
+                let prefix = Principal::user_prefix(id);
+                let by = By::Request { request, key_prefix: Some(&prefix) };
+                self.commit_revocations(org, revocations, (id, &by)).await?;
                 Ok(entered)
             }
             (SignInAs::New, _) => match &identity.email {

@@ -83,7 +83,7 @@ impl App {
         let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Password.refused()));
         // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
-        let (answer, letter) = retry_stale(|| async {
+        let (answer, letter, (org, user, revocations)) = retry_stale(|| async {
             let reset = self
                 .parts
                 .store
@@ -116,12 +116,15 @@ impl App {
             let subject = Subject { org, agent: None, resource: user.to_string() };
             let prefix = Principal::user_prefix(user);
             let answer = unless_taken(self.commit(request, Some(&prefix), subject, changes, answer).await)?;
-            let by = By::Request { request, key_prefix: Some(&prefix) };
-            self.commit_revocations(org, revocations, (user, &by)).await?;
-            Ok::<_, Attempt>((answer, letters::password_was_reset(&email, has_lost_keys)))
+            let letter = letters::password_was_reset(&email, has_lost_keys);
+            Ok::<_, Attempt>((answer, letter, (org, user, revocations)))
         })
         .await?;
+        // Posted first, because a caller who hangs up ends the rest.
         drop(self.post(letter));
+        let prefix = Principal::user_prefix(user);
+        let by = By::Request { request, key_prefix: Some(&prefix) };
+        self.commit_revocations(org, revocations, (user, &by)).await.map_err(Attempt::into_refusal)?;
         Ok(answer)
     }
 }

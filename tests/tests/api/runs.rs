@@ -453,6 +453,56 @@ async fn a_booked_event_comes_back_only_for_its_guest(#[case] database: Database
     assert_eq!(in_the_way(undo(&api).await), [(first, "changed".to_owned())]);
 }
 
+/// A booking has an event on each calendar. A run deletes one of them, and the other takes place.
+#[apply(on_both)]
+#[tokio::test]
+async fn an_event_of_several_comes_back_only_for_its_guest(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let mut calendars = Vec::new();
+    for _ in 0..2 {
+        calendars.push(agent_with_calendar(&api).await.1);
+    }
+    let page = json!({
+        "calendar_id": calendars[0], "calendars": [calendars[1]], "assignment": "collective", "title": "x"
+    });
+    let page = api.post("/v1/booking-pages").json(page).await.expect(201);
+    let (id, slug) = (page.id(), page["slug"].as_str().unwrap());
+    let guest = server.anonymous();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    let path = |url: &Value| {
+        let url = url.as_str().unwrap();
+        url[url.find("/book/").unwrap()..].to_owned()
+    };
+    for (round, (how, calendar)) in
+        [("guest", 0), ("guest", 1), ("host", 0), ("host", 1), ("moved", 1)].into_iter().enumerate()
+    {
+        let start = |place: usize| &slots["slots"][20 + 4 * round + place]["start"];
+        let booking = json!({ "name": "Ada", "email": format!("ada-{round}@example.com"), "start": start(0) });
+        let booked = guest.post(format!("/book/{slug}")).json(booking).await.expect(201);
+        let confirmed = api.get(format!("/v1/booking-pages/{id}/bookings")).query(&[("status", "confirmed")]);
+        let confirmed = confirmed.await.expect(200).data().remove(0);
+        let event = api.get(events(&calendars[calendar])).await.expect(200).data().remove(0);
+        let event = event["id"].as_str().unwrap().to_owned();
+        let run = format!("round-{round}");
+        let delete = async || api.delete(format!("/v1/events/{event}")).header("kalends-run", &run).await.expect(204);
+        let undo = async || api.post(format!("/v1/runs/{run}/undo")).await;
+        delete().await;
+        assert_eq!(actions(&undo().await.expect(200)), [(event.clone(), "restored".to_owned())], "{how}");
+        delete().await;
+        let (left, answer) = match how {
+            "guest" => (0, guest.post(path(&booked["cancel_url"])).await),
+            "host" => (0, api.post(format!("/v1/bookings/{}/cancel", confirmed["id"].as_str().unwrap())).await),
+            _ => (1, guest.post(path(&booked["reschedule_url"])).json(json!({ "start": start(2) })).await),
+        };
+        answer.expect(200);
+        assert_eq!(in_the_way(undo().await), [(event, "changed".to_owned())], "{how}");
+        for (place, of) in calendars.iter().enumerate() {
+            let total = if place == calendar { 0 } else { left };
+            assert_eq!(api.get(events(of)).await.expect(200)["total"], total, "{how}");
+        }
+    }
+}
+
 /// The guest got an email about the cancellation, so it belongs to no run, and nothing brings the event back.
 #[apply(on_both)]
 #[tokio::test]

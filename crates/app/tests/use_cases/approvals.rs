@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Action, ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, Membership, Organization, Principal,
-    Reach, Role, Scope, ScopedKey, Scopes, User, ports::People as _, reach::ScopedAgent,
+    Action, ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, MailedToken, Membership, Organization,
+    Password, Principal, Reach, Role, Scope, ScopedKey, Scopes, TokenPurpose, User, UserToken, ports::People as _,
+    reach::ScopedAgent,
 };
 use kalends_app::{
     Actor, App, Approving, Asking, ChangeSet, EventPath, IfMatch, Parts, Refusal, Request, ToMake, needs_approval,
@@ -154,6 +155,11 @@ impl Desk {
 
     /// The agent's key, which asks.
     fn asking(&self, operation: &'static Operation) -> Actor {
+        self.asking_with(&self.key, operation)
+    }
+
+    /// Another key of the agent, which asks.
+    fn asking_with(&self, key: &ScopedKey, operation: &'static Operation) -> Actor {
         let waiting = WaitingRequest {
             target: operation.path.to_owned(),
             content_type: None,
@@ -163,8 +169,8 @@ impl Desk {
             body: String::new(),
         };
         let asking = Asking {
-            key: self.key.id,
-            key_prefix: self.key.prefix.clone(),
+            key: key.id,
+            key_prefix: key.prefix.clone(),
             agent: self.agent.id,
             lasts: APPROVAL_LASTS,
             request: waiting,
@@ -332,6 +338,47 @@ async fn the_end_of_a_key_frees_the_times_of_its_waiting_writes() {
     let decider = desk.decider(&operations::DELETE_AGENT);
     desk.app.delete_agent(&decider, &desk.agent.id.to_string(), &IfMatch::Any).await.unwrap();
     assert_eq!((desk.status(&approval).await, desk.pending().await), (Status::Cancelled, 0));
+}
+
+/// They are more than one read returns.
+#[tokio::test(start_paused = true)]
+async fn a_takeover_cancels_the_waiting_writes_of_each_key_together() {
+    const KEYS: u32 = 6;
+    let desk = Desk::set().await;
+    let org = desk.organization.id;
+    let mut asked = Vec::new();
+    for from in 9..9 + KEYS {
+        let key = ScopedKey { approval: desk.key.approval.clone(), ..desk.make.scoped_key(&desk.agent).key };
+        desk.store.commit(ChangeSet::new(org).create(&key)).await.unwrap();
+        for day in 0..PENDING_MAX {
+            let start = hour(from).start() + SignedDuration::days(i64::try_from(day).unwrap());
+            let event = new_event(Span::new(start, start + SignedDuration::hours(1)).unwrap());
+            let asking = desk.asking_with(&key, &operations::CREATE_EVENT);
+            asked.push(awaited(desk.create(&asking, event).await));
+        }
+    }
+    // Somebody who governs the organization, and who never proved the address, loses the account to its holder.
+    let taken = User { email_verified_at: None, holds_address: false, ..desk.make.user() };
+    let membership = Membership { role: Role::Admin, ..Membership::owner(taken.id, org, desk.make.tick()) };
+    let token = MailedToken::generate(&desk.make.entropy);
+    let mailed = UserToken::issue(&token, TokenPurpose::Password, taken.id, desk.make.tick());
+    let changes = ChangeSet::new(org)
+        .create(&taken)
+        .account(AccountChange::AddMember { membership, seen: taken.version })
+        .account(AccountChange::PutUserToken(mailed));
+    desk.store.commit(changes).await.unwrap();
+    let before = desk.revision().await;
+    let request = desk.request(&operations::RESET_PASSWORD);
+    let password = Password::parse("password", "a fresh start for my horse".to_owned()).unwrap();
+    desk.app.reset_password(&request, token.reveal(), password).await.unwrap();
+    for approval in &asked {
+        assert_eq!(desk.status(approval).await, Status::Cancelled);
+    }
+    let entries = desk.store.audit_entries(org).await;
+    let cancelled = entries.iter().filter(|entry| entry.action == Action::ApprovalCancel);
+    assert_eq!(cancelled.count(), asked.len());
+    // Each commit that frees times of a calendar raises its revision by one.
+    assert_eq!(desk.revision().await, before + i64::from(KEYS), "they were cancelled one by one");
 }
 
 #[tokio::test]
