@@ -6,8 +6,8 @@
 use std::fmt;
 
 use kalends_kernel::{
-    AgentId, ConnectorClientId, Entropy, FieldError, FieldErrors, KeyId, OrgId, UserId, base64url, from_base64url,
-    random_bytes,
+    AgentId, ConnectorClientId, Entropy, FieldError, FieldErrors, KeyId, OrgId, UserId, app_scheme, base64url,
+    from_base64url, random_bytes,
 };
 use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -250,6 +250,12 @@ fn check_redirect(redirect: &str) -> Result<(), String> {
     if !redirect.bytes().all(|byte| byte.is_ascii_graphic() && !br#""<>\^`{|}"#.contains(&byte)) {
         return Err("must be a URL: all characters other than those of RFC 3986 must be percent-encoded".to_owned());
     }
+    if redirect.contains('#') {
+        return Err("must not have a fragment".to_owned());
+    }
+    if app_scheme(redirect).is_some() {
+        return check_app_redirect(redirect);
+    }
     let parts = Parts::of(redirect).ok_or("must be an absolute URL, such as https://client.example/callback")?;
     match parts.scheme {
         "https" => {}
@@ -257,13 +263,11 @@ fn check_redirect(redirect: &str) -> Result<(), String> {
         "http" => return Err(format!("must begin with https:// unless its host is {}", LOOPBACK_HOSTS.join(", "))),
         _ => {
             return Err(format!(
-                "must begin with https://, or with http:// and the host {}",
+                "must begin with https://, with http:// and the host {}, or with the scheme of an app, such as \
+                 com.example.app:/",
                 LOOPBACK_HOSTS.join(", ")
             ));
         }
-    }
-    if redirect.contains('#') {
-        return Err("must not have a fragment".to_owned());
     }
     if parts.authority.contains('@') {
         return Err("must not have a user name or a password".to_owned());
@@ -277,6 +281,19 @@ fn check_redirect(redirect: &str) -> Result<(), String> {
         Some(host) if host == parts.host.to_ascii_lowercase() => Ok(()),
         host => Err(format!("must name its host as browsers do: {}", host.unwrap_or_default())),
     }
+}
+
+/// Checks an address that an app opens (RFC 8252, section 7.1). It need not have a host.
+fn check_app_redirect(redirect: &str) -> Result<(), String> {
+    let url = Url::parse(redirect).map_err(|error| format!("must be a URL: {error}"))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not have a user name or a password".to_owned());
+    }
+    // The code is sent to the address as browsers read it.
+    if url.as_str() != redirect {
+        return Err(format!("must be written as browsers do: {url}"));
+    }
+    Ok(())
 }
 
 /// The parts of an address, as they are written.

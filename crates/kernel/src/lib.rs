@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod app_scheme;
 mod email;
 mod entropy;
 mod field;
@@ -21,6 +22,7 @@ pub use kalends_time::{ParseTimestampError, Timestamp};
 pub use serde_json;
 pub use uuid;
 
+pub use app_scheme::app_scheme;
 pub use email::{EMAIL_MAX, Email};
 pub use entropy::{Entropy, random_bytes};
 pub use field::{Code, FieldError, FieldErrors};

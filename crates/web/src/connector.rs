@@ -1,5 +1,7 @@
 //! The pages on which a person grants a connector access. They are in English, like the console, and work without scripts.
 
+use std::fmt;
+
 use askama::Template;
 
 use crate::{
@@ -10,6 +12,48 @@ use crate::{
     signed_in::SignedIn,
 };
 
+/// What the answer goes to, and so what receives the access. It is the only thing about a program that can be relied
+/// on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectorReceiver {
+    /// A host, with its port if the address names one.
+    Host(String),
+    /// An app on the person's device. Any app there may claim the addresses of this scheme.
+    App(String),
+}
+
+impl ConnectorReceiver {
+    /// Its name at the beginning of a sentence.
+    fn first(&self) -> String {
+        match self {
+            Self::Host(host) => host.clone(),
+            Self::App(scheme) => format!("An {}", app(scheme)),
+        }
+    }
+
+    /// The scheme, if an app receives the access.
+    fn scheme(&self) -> Option<&str> {
+        match self {
+            Self::Host(_) => None,
+            Self::App(scheme) => Some(scheme),
+        }
+    }
+}
+
+impl fmt::Display for ConnectorReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host) => f.write_str(host),
+            Self::App(scheme) => write!(f, "an {}", app(scheme)),
+        }
+    }
+}
+
+/// What the pages call an app, without its article.
+fn app(scheme: &str) -> String {
+    format!("app on this device that opens {scheme}: addresses")
+}
+
 /// The question whether a program may act for an agent.
 #[derive(Debug, Clone, Copy, Template)]
 #[template(path = "connector_consent.html")]
@@ -18,8 +62,8 @@ pub struct ConnectorConsent<'a> {
     pub who: SignedIn<'a>,
     /// The name that the program gave itself; empty if none.
     pub client: &'a str,
-    /// The host to which the answer goes. It is the only thing about the program that can be relied on.
-    pub host: &'a str,
+    /// What the answer goes to.
+    pub receiver: &'a ConnectorReceiver,
     /// The agents to choose from, by identifier and name.
     pub agents: &'a [Choice<'a>],
     /// Whether the organization has more agents than these.
@@ -59,8 +103,8 @@ pub struct ConnectorForOthers<'a> {
     pub who: SignedIn<'a>,
     /// The name that the program gave itself; empty if none.
     pub client: &'a str,
-    /// The host to which the answer would go.
-    pub host: &'a str,
+    /// What the answer would go to.
+    pub receiver: &'a ConnectorReceiver,
     /// Whether nobody may grant it, because the organization is on the waiting list.
     pub waits: bool,
     /// The addresses of those who may grant access.
@@ -81,8 +125,8 @@ impl<'a> ConnectorForOthers<'a> {
 #[derive(Debug, Clone, Template)]
 #[template(path = "connector_back.html")]
 pub struct ConnectorBack<'a> {
-    /// The host to which the decision goes.
-    pub host: &'a str,
+    /// What the decision goes to.
+    pub receiver: &'a ConnectorReceiver,
     /// The address of the program, with the decision.
     pub address: Href,
 }
@@ -92,8 +136,8 @@ pub struct ConnectorBack<'a> {
 #[derive(Debug, Clone, Template)]
 #[template(path = "connector_wrong.html")]
 pub struct ConnectorWrong<'a> {
-    /// The host to which the error goes.
-    pub host: &'a str,
+    /// What the error goes to.
+    pub receiver: &'a ConnectorReceiver,
     /// What is wrong, without a full stop.
     pub reason: &'a str,
     /// The address of the program, with the error.
@@ -106,3 +150,54 @@ const fn name(client: &str) -> &str {
 }
 
 in_english!(ConnectorConsent<'_>, ConnectorForOthers<'_>, ConnectorBack<'_>, ConnectorWrong<'_>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHO: SignedIn<'static> = SignedIn { org: "org_x", organization: "Looms", email: "ada@example.com" };
+
+    fn consent(receiver: &ConnectorReceiver) -> String {
+        let consent = ConnectorConsent {
+            who: WHO,
+            client: "Cursor",
+            receiver,
+            agents: &[],
+            more: false,
+            agent: "",
+            scopes: &[],
+            asked: &[],
+            problem: None,
+            address: "/console/authorize?client_id=oac_x",
+        };
+        consent.html()
+    }
+
+    #[test]
+    fn the_page_says_that_any_app_on_the_device_may_receive_the_access() {
+        let page = consent(&ConnectorReceiver::App("cursor".to_owned()));
+        for part in [
+            "<h1>Connect an app on this device that opens cursor: addresses?</h1>",
+            "<strong>An app on this device that opens cursor: addresses</strong> asks for access",
+            "Any app on this device can open cursor: addresses",
+        ] {
+            assert!(page.contains(part), "no {part} in {page}");
+        }
+    }
+
+    #[test]
+    fn the_page_names_the_host_that_receives_the_access() {
+        let page = consent(&ConnectorReceiver::Host("assistant.example".to_owned()));
+        assert!(page.contains("<strong>assistant.example</strong> asks for access"), "{page}");
+        assert!(!page.contains("on this device"), "{page}");
+    }
+
+    #[test]
+    fn the_page_with_the_decision_leads_to_the_app() {
+        let address = "cursor://anysphere.cursor-mcp/oauth/callback?code=x";
+        let receiver = ConnectorReceiver::App("cursor".to_owned());
+        let page = ConnectorBack { receiver: &receiver, address: Href::of_program(address).unwrap() }.html();
+        assert!(page.contains(&format!("content=\"0;url={address}\"")), "{page}");
+        assert!(page.contains(&format!("href=\"{address}\"")), "{page}");
+    }
+}

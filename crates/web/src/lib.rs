@@ -114,7 +114,7 @@ pub use calendars::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalen
 pub use claims::{CLAIM_CODE_FIELDS, CLAIM_FIELDS, ClaimCode, ClaimShown, Claims};
 pub use connect::{ConnectCode, Declined, LinkOver, Offer, UnknownLink, UsableAccount};
 pub use connections::{Account, Connections, Disconnect, Grant};
-pub use connector::{ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorWrong};
+pub use connector::{ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorReceiver, ConnectorWrong};
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use csv::csv_row;
 pub use deliveries::{Deliveries, DeliveryPage, DeliveryShown, DeliveryState, StatusFilter, WebhookTested};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kalends_kernel::app_scheme;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The path of a page on this server, such as `/book/kq7d`. It begins with exactly one slash, and has neither a query
@@ -9,8 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(String);
 
-/// An address that a link may lead to: a path on this server, with or without a query, or an `https:` or `http:` URL.
-/// It is never a `javascript:` or `data:` URL.
+/// An address that a link may lead to: a path on this server, with or without a query, an `https:` or `http:` URL, or
+/// the address of an app ([`Href::of_program`]). It is never a `javascript:` or `data:` URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Href(String);
 
@@ -49,8 +50,14 @@ impl Href {
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         let elsewhere = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
-        let printable = text.chars().all(|char| char.is_ascii_graphic() && char != '\\');
-        (is_local(&text) || elsewhere && printable).then_some(Self(text))
+        (is_local(&text) || elsewhere && is_printable(&text)).then_some(Self(text))
+    }
+
+    /// The address of a program that a person connects: one that [`Self::new`] accepts, or one that an app on the
+    /// person's device opens ([`app_scheme`]).
+    pub fn of_program(text: impl Into<String>) -> Option<Self> {
+        let text = text.into();
+        if app_scheme(&text).is_some() { is_printable(&text).then_some(Self(text)) } else { Self::new(text) }
     }
 
     /// The address.
@@ -62,7 +69,12 @@ impl Href {
 /// Whether a browser resolves the text to an address on this server. Browsers read a backslash as a slash, and ignore
 /// line breaks and tabs anywhere.
 fn is_local(text: &str) -> bool {
-    text.starts_with('/') && !text.starts_with("//") && text.chars().all(|char| char.is_ascii_graphic() && char != '\\')
+    text.starts_with('/') && !text.starts_with("//") && is_printable(text)
+}
+
+/// Whether browsers read every character as it is written.
+fn is_printable(text: &str) -> bool {
+    text.chars().all(|char| char.is_ascii_graphic() && char != '\\')
 }
 
 impl fmt::Display for Path {
@@ -108,6 +120,20 @@ mod tests {
     fn links_lead_to_this_server_or_to_http_urls(#[case] text: &str, #[case] path: bool, #[case] href: bool) {
         assert_eq!(Path::new(text).is_some(), path);
         assert_eq!(Href::new(text).is_some(), href);
+    }
+
+    #[rstest]
+    #[case("cursor://anysphere.cursor-mcp/oauth/callback?code=x", true)]
+    #[case("com.example.app:/callback?code=x", true)]
+    #[case("https://cal.example/callback?code=x", true)]
+    #[case("cursor://callback/\nx", false)]
+    #[case("cursor:\\callback", false)]
+    #[case("client://callback", false)]
+    #[case("javascript:/alert(1)", false)]
+    #[case("data:/text/html,x", false)]
+    fn links_lead_to_the_apps_of_programs_only_if_asked(#[case] text: &str, #[case] leads: bool) {
+        assert_eq!(Href::of_program(text).is_some(), leads);
+        assert_eq!(Href::new(text).is_some(), text.starts_with("https://"));
     }
 
     #[test]

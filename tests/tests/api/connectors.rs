@@ -24,6 +24,8 @@ use crate::{
 
 const ADA: &str = "ada@example.com";
 const REDIRECT: &str = "https://assistant.example/callback";
+/// The address of an app on the person's device.
+const APP: &str = "cursor://anysphere.cursor-mcp/oauth/callback";
 const VERIFIER: &str = "a-verifier-of-forty-three-or-more-characters~";
 const STATE: &str = "state & more";
 
@@ -124,8 +126,14 @@ async fn opened(pages: &mut Pages<'_>, address: &str) -> (String, Seen) {
 /// A parameter of the address of the client to which a page has a link.
 #[track_caller]
 fn parameter(seen: &Seen, name: &str) -> String {
+    parameter_at(REDIRECT, seen, name)
+}
+
+/// [`parameter`] of a client with another address.
+#[track_caller]
+fn parameter_at(redirect: &str, seen: &Seen, name: &str) -> String {
     assert_eq!(seen.location, "", "no answer redirects to a client");
-    let link = seen.text.split_once(&format!("href=\"{REDIRECT}?")).and_then(|(_, rest)| rest.split_once('"'));
+    let link = seen.text.split_once(&format!("href=\"{redirect}?")).and_then(|(_, rest)| rest.split_once('"'));
     let query = link.unwrap_or_else(|| panic!("{} {}", seen.status, seen.text)).0;
     let query = query.replace("&#38;", "&").replace("&amp;", "&");
     let found = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(given, _)| *given == name);
@@ -134,7 +142,12 @@ fn parameter(seen: &Seen, name: &str) -> String {
 
 /// Whether the page leads to the address of the client by itself.
 fn leads_back(seen: &Seen) -> bool {
-    seen.text.contains(&format!("http-equiv=\"refresh\" content=\"0;url={REDIRECT}?"))
+    leads_to(REDIRECT, seen)
+}
+
+/// Whether the page leads to the address by itself.
+fn leads_to(redirect: &str, seen: &Seen) -> bool {
+    seen.text.contains(&format!("http-equiv=\"refresh\" content=\"0;url={redirect}?"))
 }
 
 /// A parameter of the decision of a person, with which the browser is led back.
@@ -324,6 +337,41 @@ async fn a_person_connects_an_assistant(#[case] database: Database) {
     }
     token(server, &refreshing(&client, &next)).await.refused("invalid_grant");
     assert_eq!(keys(&api).await, [] as [Value; 0]);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_person_connects_an_app_on_their_device(#[case] database: Database) {
+    let house = House::on(database, "pro").await;
+    let server = &house.server;
+    let redirects = [APP, "https://www.cursor.com/agents/mcp/oauth/callback", "http://localhost:8787/callback"];
+    let asked = json!({ "client_name": "Cursor", "redirect_uris": redirects });
+    let made = register_with(server, &asked).await.expect(201).json;
+    assert_eq!(made["redirect_uris"], json!(redirects));
+    let client = text(&made["client_id"]);
+    let mut pages = house.pages().await;
+    for other in ["cursor://anysphere.cursor-mcp/oauth/callback/", "cursor://other/oauth/callback"] {
+        let (_, page) = opened(&mut pages, &asking(server, &client, &[("redirect_uri", other)])).await;
+        page.says(400, "This program cannot be connected");
+    }
+    let (address, page) = opened(&mut pages, &asking(server, &client, &[("redirect_uri", APP)])).await;
+    let page = page.says(200, "Connect an app on this device that opens cursor: addresses?");
+    let org = hidden(&page.text, "org");
+    let fields = [("org", &*org), ("agent_id", &*house.agent), ("scopes", "freebusy:org"), ("decision", "approve")];
+    let denied = pages.send(&address, &[fields[0], ("decision", "deny")]).await;
+    assert!(denied.status == 200 && leads_to(APP, &denied), "{} {}", denied.status, denied.text);
+    assert_eq!(parameter_at(APP, &denied, "error"), "access_denied");
+    let approved = pages.send(&address, &fields).await;
+    assert!(approved.status == 200 && leads_to(APP, &approved), "{} {}", approved.status, approved.text);
+    assert_eq!(parameter_at(APP, &approved, "state"), "state+%26+more");
+    let code = parameter_at(APP, &approved, "code");
+    let sent = exchanging(&client, &code);
+    // The code was sent to the app, and not to the site of its maker.
+    let elsewhere = sent.map(|(field, given)| (field, if field == "redirect_uri" { redirects[1] } else { given }));
+    token(server, &elsewhere).await.refused("invalid_grant");
+    let sent = sent.map(|(field, given)| (field, if field == "redirect_uri" { APP } else { given }));
+    let (access, _) = tokens(token(server, &sent).await);
+    run(&server.client(&access), "whoami", json!({})).await;
 }
 
 #[apply(on_both)]
@@ -595,6 +643,7 @@ async fn clients_register_themselves(#[case] database: Database) {
     for (body, error) in [
         (json!({ "redirect_uris": ["http://assistant.example/"] }), "invalid_redirect_uri"),
         (json!({ "redirect_uris": ["javascript:alert(1)"] }), "invalid_redirect_uri"),
+        (json!({ "redirect_uris": [APP, "assistant://callback"] }), "invalid_redirect_uri"),
         (json!({ "redirect_uris": ["https://assistant.example/#x"] }), "invalid_redirect_uri"),
         (json!({ "client_name": "x" }), "invalid_redirect_uri"),
         (json!({ "redirect_uris": long }), "invalid_redirect_uri"),

@@ -103,9 +103,40 @@ fn every_wrong_field_is_named() {
 #[case::loopback_as_user("http://127.0.0.1@client.example/", false)]
 #[case::another_loopback("http://127.1/callback", false)]
 #[case::upper_case("HTTPS://client.example/callback", false)]
-#[case::custom_scheme("com.example.client:/callback", false)]
-#[case::custom_scheme_with_a_host("client://callback/", false)]
+#[case::app("com.example.client:/callback", true)]
+#[case::app_with_a_host("com.example.client://oauth/callback?for=kalends", true)]
+#[case::app_with_digits("com.example.apps.123-x:/callback", true)]
+#[case::cursor("cursor://anysphere.cursor-mcp/oauth/callback", true)]
+#[case::vscode("vscode://publisher.extension/callback", true)]
+#[case::vscode_insiders("vscode-insiders://publisher.extension/callback", true)]
+#[case::windsurf("windsurf://callback", true)]
+#[case::another_scheme("client://callback/", false)]
+#[case::looks_like_an_editor("cursors://callback/", false)]
+#[case::editor_in_upper_case("Cursor://callback/", false)]
+#[case::app_in_upper_case("com.Example.client:/callback", false)]
+#[case::app_without_a_slash("com.example.client:callback", false)]
+#[case::app_without_a_name("com.:/callback", false)]
+#[case::app_with_an_empty_label("com..client:/callback", false)]
+#[case::app_without_a_top_level(".example:/callback", false)]
+#[case::short_top_level("x.example:/callback", false)]
+#[case::no_top_level("x-vendor.settings:/callback", false)]
+#[case::app_with_a_fragment("com.example.client:/callback#a", false)]
+#[case::app_with_a_user("cursor://ada@callback/", false)]
+#[case::app_with_an_empty_user("cursor://@callback/", false)]
+#[case::app_with_a_password("com.example.client://ada:secret@callback/", false)]
+#[case::app_with_a_bad_port("cursor://callback:65536/", false)]
+#[case::app_with_dots("com.example.client:/a/../callback", false)]
+#[case::app_with_a_quote("cursor://callback/\"onclick", false)]
+#[case::app_with_a_line_break("cursor://callback/\r\nLocation: x", false)]
 #[case::script("javascript://client.example/%0aalert(1)", false)]
+#[case::script_with_a_slash("javascript:/alert(1)", false)]
+#[case::data("data:text/html,x", false)]
+#[case::data_with_a_slash("data:/text/html,x", false)]
+#[case::file("file:///etc/passwd", false)]
+#[case::blob("blob:https://client.example/x", false)]
+#[case::about("about:blank", false)]
+#[case::source_of_a_page("view-source:https://client.example/", false)]
+#[case::ftp("ftp://client.example/callback", false)]
 #[case::relative("/callback", false)]
 #[case::empty("", false)]
 #[case::scheme_only("https://", false)]
@@ -127,6 +158,17 @@ fn every_wrong_field_is_named() {
 #[case::not_ascii("https://clíent.example/", false)]
 fn addresses_are_checked(#[case] redirect: &str, #[case] is_allowed: bool) {
     assert_eq!(wrong(None, &[redirect]).is_empty(), is_allowed, "{:?}", registered(None, &[redirect]));
+}
+
+#[test]
+fn an_editor_registers_its_app_its_site_and_a_loopback_address_together() {
+    let addresses = [
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "https://www.cursor.com/agents/mcp/oauth/callback",
+        "http://localhost:8787/callback",
+    ];
+    let client = registered(Some("Cursor"), &addresses).unwrap();
+    assert!(addresses.iter().all(|address| client.allows(address)));
 }
 
 #[test]
@@ -170,6 +212,11 @@ fn uses_are_noted_once_a_day(#[case] used: i64, #[case] now: i64, #[case] is_not
 #[case::user_on_loopback("http://127.0.0.1:1/cb", "http://127.0.0.1:1@evil.example/cb", false)]
 #[case::fragment_on_loopback("http://127.0.0.1:1/cb", "http://127.0.0.1:1/cb#a", false)]
 #[case::https_on_loopback("https://localhost:1/cb", "https://localhost:2/cb", false)]
+#[case::app("cursor://client/cb", "cursor://client/cb", true)]
+#[case::another_path_of_an_app("cursor://client/cb", "cursor://client/cb/", false)]
+#[case::another_port_of_an_app("cursor://localhost:1/cb", "cursor://localhost:2/cb", false)]
+#[case::another_app("com.example.client:/cb", "com.example.other:/cb", false)]
+#[case::another_number_of_slashes("com.example.client:/cb", "com.example.client:///cb", false)]
 fn a_code_is_sent_to_registered_addresses(#[case] known: &str, #[case] asked: &str, #[case] is_allowed: bool) {
     let client = registered(None, &["https://other.example/", known]).unwrap();
     assert_eq!(client.allows(asked), is_allowed);

@@ -9,9 +9,10 @@ use kalends_app::{
     Actor, App, AuthorizationRequest, ConnectorRequest, GrantError, NotAuthorizable, Refusal, operations,
 };
 use kalends_calendars::{AgentStatus, ports::AgentFilter};
-use kalends_kernel::FieldError;
+use kalends_kernel::{FieldError, app_scheme};
 use kalends_web::{
-    Choice, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorWrong, Href, Problem, SignedIn,
+    Choice, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorReceiver, ConnectorWrong, Href, Problem,
+    SignedIn,
 };
 use url::{Url, form_urlencoded};
 
@@ -94,14 +95,14 @@ fn back(app: &App, sent: &AuthorizationRequest, answer: &[(&str, &str)]) -> Resu
     let issuer = ("iss", app.settings().base_url.as_str());
     to.query_pairs_mut().extend_pairs(answer.iter().copied().chain(state).chain([issuer]));
     // The address is one that the client registered, and those are absolute.
-    Href::new(to.as_str()).ok_or(ApiError::Internal)
+    Href::of_program(to.as_str()).ok_or(ApiError::Internal)
 }
 
 /// The page that leads the browser back to the client with the decision of a person.
 fn decided(app: &App, sent: &AuthorizationRequest, answer: &[(&str, &str)]) -> Result<Response, ApiError> {
-    let (host, address) = (host_of(&sent.redirect_uri), back(app, sent, answer)?);
+    let (receiver, address) = (receiver_of(&sent.redirect_uri), back(app, sent, answer)?);
     // Unlike other pages of the console, it sends no referrer.
-    Ok(html(StatusCode::OK, ConnectorBack { host: &host, address }.html()))
+    Ok(html(StatusCode::OK, ConnectorBack { receiver: &receiver, address }.html()))
 }
 
 /// The answer to a request that nobody can decide. It leads nowhere by itself.
@@ -114,9 +115,9 @@ fn not_authorizable(app: &App, sent: &AuthorizationRequest, why: NotAuthorizable
             Ok(because_of(ApiError::from(error), page(StatusCode::BAD_REQUEST, shown.html())))
         }
         NotAuthorizable::Wrong(GrantError { code, description }) => {
-            let host = host_of(&sent.redirect_uri);
+            let receiver = receiver_of(&sent.redirect_uri);
             let address = back(app, sent, &[("error", code), ("error_description", description.as_str())])?;
-            let text = ConnectorWrong { host: &host, reason: &description, address }.html();
+            let text = ConnectorWrong { receiver: &receiver, reason: &description, address }.html();
             let error = FieldError::new("query", description);
             Ok(because_of(ApiError::from(error), page(StatusCode::BAD_REQUEST, text)))
         }
@@ -159,12 +160,12 @@ async fn render(
     let me = app.me(caller).await?;
     let org = me.org.id.to_string();
     let who = SignedIn { org: &org, organization: &me.org.name, email: &me.user.email };
-    let (host, address) = (host_of(&asked.redirect), address_of(sent));
-    let (client, host, address) = (asked.client.name.as_str(), host.as_str(), address.as_str());
+    let (receiver, address) = (&receiver_of(&asked.redirect), address_of(sent));
+    let (client, address) = (asked.client.name.as_str(), address.as_str());
     if !caller.may(&operations::CREATE_KEY) {
         let waits = caller.principal.waitlisted;
         let managers = if waits { Vec::new() } else { managers(app, caller).await? };
-        return Ok(ConnectorForOthers { who, client, host, waits, managers: &managers, address }.html());
+        return Ok(ConnectorForOthers { who, client, receiver, waits, managers: &managers, address }.html());
     }
     let active = AgentFilter { status: Some(AgentStatus::Active), ..AgentFilter::default() };
     let listed = app.list_agents(caller, active, AGENTS_MAX).await?;
@@ -174,8 +175,8 @@ async fn render(
     let Chosen { agent, scopes, problem } = chosen;
     let scopes = &scopes_to_choose(scopes);
     let wanted: Vec<_> = asked.scopes.iter().map(Scope::as_str).collect();
-    let consent =
-        ConnectorConsent { who, client, host, agents: &agents, more, agent, scopes, asked: &wanted, problem, address };
+    let (agents, asked) = (&agents, &wanted);
+    let consent = ConnectorConsent { who, client, receiver, agents, more, agent, scopes, asked, problem, address };
     Ok(consent.html())
 }
 
@@ -186,14 +187,18 @@ async fn managers(app: &App, caller: &Actor) -> Result<Vec<String>, Refusal> {
     Ok(members.filter(|member| manages.contains(&member.role)).map(|member| member.email).collect())
 }
 
-/// The host of an address, with its port if it names one. A host in another script is shown in its ASCII form.
-fn host_of(redirect: &str) -> String {
+/// What an answer at the address goes to: an app, or a host with its port if the address names one. A host in another
+/// script is shown in its ASCII form.
+fn receiver_of(redirect: &str) -> ConnectorReceiver {
+    if let Some(scheme) = app_scheme(redirect) {
+        return ConnectorReceiver::App(scheme.to_owned());
+    }
     let parsed = Url::parse(redirect).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
-    match parsed.as_ref().and_then(Url::port) {
+    ConnectorReceiver::Host(match parsed.as_ref().and_then(Url::port) {
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
-    }
+    })
 }
 
 /// `POST /console/authorize`
@@ -237,7 +242,14 @@ mod tests {
     #[case::other_script("https://аpple.example/", "xn--pple-43d.example")]
     #[case::user_name_of_another("https://assistant.example@evil.example/", "evil.example")]
     fn the_page_names_the_host_to_which_the_code_goes(#[case] redirect: &str, #[case] expected: &str) {
-        assert_eq!(host_of(redirect), expected);
+        assert_eq!(receiver_of(redirect), ConnectorReceiver::Host(expected.to_owned()));
+    }
+
+    #[rstest]
+    #[case::editor("cursor://anysphere.cursor-mcp/oauth/callback", "cursor")]
+    #[case::reverse_domain("com.example.app:/callback", "com.example.app")]
+    fn the_page_names_the_scheme_of_the_app_to_which_the_code_goes(#[case] redirect: &str, #[case] expected: &str) {
+        assert_eq!(receiver_of(redirect), ConnectorReceiver::App(expected.to_owned()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod core;
 mod cursor;
 pub(crate) mod describe;
 mod inner;
+mod one_type;
 mod prompts;
 mod resources;
 mod tools;

@@ -12,6 +12,8 @@ use kalends_runs::{HEADER, RunName};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use super::one_type::with_one_type;
+
 /// The defaults of tools that differ from those of their routes: lists are shorter, and times are also shown in the
 /// zone of their calendar.
 fn profile() -> [(&'static str, Value); 2] {
@@ -227,7 +229,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Replaces references in a schema by their targets, and removes examples.
+/// Replaces references in a schema by their targets and lists of types by choices, and removes examples.
 fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
     let Some(parts) = schema.as_object() else {
         let several = schema.as_array().map(|all| all.iter().map(|one| inlined(one, schemas, depth)).collect());
@@ -251,7 +253,7 @@ fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
         };
         whole.insert(key.clone(), part);
     }
-    Value::Object(whole)
+    Value::Object(with_one_type(whole))
 }
 
 /// Hints by which clients decide whether to ask for confirmation.

@@ -95,6 +95,7 @@ fn sets(names: &str, tools: &Tools) -> Result<BTreeSet<String>, FieldError> {
 mod tests {
     use kalends_accounts::reach::CallerKind;
     use rstest::rstest;
+    use serde_json::Value;
 
     use super::*;
 
@@ -118,6 +119,45 @@ mod tests {
         let both = listed("tools=core,webhooks");
         assert!(both.contains(&"whoami".to_owned()) && both.contains(&"createWebhook".to_owned()));
         assert!(!both.contains(&"createAgent".to_owned()));
+    }
+
+    /// The places in a schema where `type` is a list.
+    fn lists_of_types(schema: &Value, place: &str) -> Vec<String> {
+        let fields = |fields: &Value, place: &str| -> Vec<String> {
+            let fields = fields.as_object().into_iter().flatten();
+            fields.flat_map(|(name, field)| lists_of_types(field, &format!("{place}/{name}"))).collect()
+        };
+        match schema {
+            Value::Array(schemas) => schemas.iter().flat_map(|schema| lists_of_types(schema, place)).collect(),
+            Value::Object(keywords) => keywords
+                .iter()
+                .flat_map(|(keyword, part)| match keyword.as_str() {
+                    "type" if part.is_array() => vec![place.to_owned()],
+                    // These are values, not schemas.
+                    "const" | "default" | "enum" | "required" => Vec::new(),
+                    // The keys of this object are names of fields.
+                    "properties" => fields(part, place),
+                    _ => lists_of_types(part, &format!("{place}/{keyword}")),
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[rstest]
+    fn every_schema_has_one_type_at_a_time(
+        #[values("tools=all", "tools=core")] query: &str,
+        #[values(CallerKind::OrganizationKey, CallerKind::AgentKey)] caller: CallerKind,
+    ) {
+        let tools = tools();
+        let listed = View::of(Some(query), &tools).unwrap().listed(&tools, caller);
+        assert!(!listed.is_empty());
+        for tool in listed {
+            let described = serde_json::to_value(&tool).unwrap();
+            for schema in ["inputSchema", "outputSchema"] {
+                assert_eq!(lists_of_types(&described[schema], schema), Vec::<String>::new(), "{}", tool.name);
+            }
+        }
     }
 
     #[rstest]

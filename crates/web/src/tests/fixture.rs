@@ -8,14 +8,14 @@ use super::framed::{self, shell};
 use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen, Choice,
-    ChooseCalendars, ConnectCode, Connections, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorWrong,
-    Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState, Ended, Forgot, Forgotten, Form, Given, Grant,
-    Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm, KeptPart, Limits, LinkOver, Moving,
-    Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet, Path, Picker,
-    Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset,
-    Revocation, RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm, SignIn, SignInCode,
-    SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
-    WrongEntry,
+    ChooseCalendars, ConnectCode, Connections, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorReceiver,
+    ConnectorWrong, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState, Ended, Forgot, Forgotten, Form,
+    Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm, KeptPart, Limits,
+    LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet,
+    Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
+    ReplyProblem, Reset, Revocation, RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm,
+    SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification,
+    VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -153,10 +153,12 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     let address = "/console/authorize?client_id=oac_x&state=y";
     let agents = [Choice { value: "agt_x", title: text }];
     let scopes = [ScopeChoice { name: "holds:org", about: "Holds on the calendars of others", is_chosen: true }];
+    let receiver = ConnectorReceiver::Host(text.to_owned());
+    let app = ConnectorReceiver::App(text.to_owned());
     let connector = ConnectorConsent {
         who,
         client: text,
-        host: text,
+        receiver: &receiver,
         agents: &agents,
         more: false,
         agent: "agt_x",
@@ -167,7 +169,9 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
     };
     let program = Href::new("https://assistant.example/callback?code=x&state=y").unwrap();
     let managers = [text.to_owned()];
-    let for_others = ConnectorForOthers { who, client: text, host: text, waits: false, managers: &managers, address };
+    let app_address = Href::of_program("cursor://anysphere.cursor-mcp/oauth/callback?code=x&state=y").unwrap();
+    let for_others =
+        ConnectorForOthers { who, client: text, receiver: &receiver, waits: false, managers: &managers, address };
     vec![
         ("connector", connector.html()),
         ("connector, refused", ConnectorConsent { client: "", more: true, problem: Some(text), ..connector }.html()),
@@ -175,8 +179,10 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         ("connector, for others", for_others.html()),
         ("connector, for nobody", ConnectorForOthers { managers: &[], ..for_others }.html()),
         ("connector, not yet", ConnectorForOthers { waits: true, managers: &[], ..for_others }.html()),
-        ("connector, decided", ConnectorBack { host: text, address: program.clone() }.html()),
-        ("connector, wrong", ConnectorWrong { host: text, reason: text, address: program }.html()),
+        ("connector, of an app", ConnectorConsent { receiver: &app, ..connector }.html()),
+        ("connector, decided", ConnectorBack { receiver: &receiver, address: program.clone() }.html()),
+        ("connector, decided for an app", ConnectorBack { receiver: &app, address: app_address }.html()),
+        ("connector, wrong", ConnectorWrong { receiver: &receiver, reason: text, address: program }.html()),
         ("connect", ConnectCode { is_wrong: false, has_link: true }.html()),
         ("connect, wrong", ConnectCode { is_wrong: true, has_link: false }.html()),
         ("offer", offer.html()),

@@ -212,7 +212,7 @@ fn a_page_loads_the_script_of_copies_if_it_has_a_text_to_copy() {
 #[test]
 fn the_pages_that_lead_elsewhere_have_the_address_twice() {
     let pages = every_page("Call");
-    for wanted in ["consent", "connector, decided"] {
+    for wanted in ["consent", "connector, decided", "connector, decided for an app"] {
         let (_, page) = pages.iter().find(|(name, _)| *name == wanted).unwrap();
         let tags = read(page).0;
         let refresh = tags.iter().find(|tag| tag.get("http-equiv") == Some("refresh")).unwrap();
