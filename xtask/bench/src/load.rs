@@ -72,6 +72,11 @@ impl Requests {
         Self { lists: lists.into_iter().map(List::new).collect(), status, connections: CONNECTIONS }
     }
 
+    /// One of the requests, to look at its answer.
+    pub(crate) fn first(&self) -> Option<&[u8]> {
+        self.lists.first()?.requests.first().map(Vec::as_slice)
+    }
+
     /// Sends for this time and measures.
     pub(crate) async fn send(&self, server: &Process, time: Duration) -> Result<Round> {
         let mut connections = Vec::with_capacity(self.connections);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use axum::extract::Request;
 use bytes::Bytes;
+use http::request::Parts;
 use kalends_app::operations;
 use kalends_kernel::OrgId;
 use serde::Deserialize;
@@ -49,18 +50,18 @@ struct Arguments<'a> {
     content: &'a RawValue,
 }
 
-/// Reads a message of an organization.
+/// Reads a message of an organization. Returns it with the rest of its request.
 ///
 /// # Errors
 /// The errors of every JSON body. [`ApiError::LargeMessage`] for a message of more than [`BODY_MAX`] bytes, not
 /// counting an imported file.
-pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message, ApiError> {
-    let body = as_json(request)?.into_body();
+pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<(Parts, Message), ApiError> {
+    let (parts, body) = as_json(request)?.into_parts();
     let received = Reader::new(CALL_MAX, Some(org)).of_json().read(body).await?;
     if received.place.is_none() {
         let text = received.whole();
         whole(&text).map_err(ApiError::NotJson)?;
-        return Ok(Message { text, file: None });
+        return Ok((parts, Message { text, file: None }));
     }
     let Received { body: text, place, room } = received;
     // The largest message takes about 50 ms, in which a thread of the runtime could serve nobody else. The place
@@ -71,7 +72,8 @@ pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message
         let (text, file) = divide(&text)?;
         Ok(Message { text: text.into(), file: Some(Bytes::from_owner(Held::new(file, place, room))) })
     });
-    divided.await.map_err(|_| ApiError::Internal)?
+    let message: Result<Message, ApiError> = divided.await.map_err(|_| ApiError::Internal)?;
+    Ok((parts, message?))
 }
 
 /// Splits the message of an import into the message without its file, and the file.

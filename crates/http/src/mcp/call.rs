@@ -147,11 +147,11 @@ fn warned(places: &[String]) -> (Vec<ContentBlock>, JsonObject) {
 
 /// Builds the result of a tool of the set `core`: its JSON, once. If it contains text that third parties wrote, a
 /// warning comes first.
-pub(super) fn short(value: &Value, is_structured: bool) -> CallToolResult {
-    let (mut content, meta) = warned(&untrusted::places(value));
+pub(super) fn short(value: Value, is_structured: bool) -> CallToolResult {
+    let (mut content, meta) = warned(&untrusted::places(&value));
     content.push(ContentBlock::text(value.to_string()));
     let mut result = CallToolResult::success(content);
-    result.structured_content = (is_structured && value.is_object()).then(|| value.clone());
+    result.structured_content = Some(value).filter(|value| is_structured && value.is_object());
     result.meta = (!meta.is_empty()).then_some(MetaObject(meta));
     result
 }

@@ -212,10 +212,8 @@ async fn understood(
     let _ = reach::enter(&caller.principal.caller(), operations::MCP.touch, false).map_err(Refusal::from)?;
     let view = View::of(request.uri().query(), &endpoint.tools)?;
     let run = run::named(request.headers()).map_err(Refusal::from)?;
-    let (mut parts, body) = request.into_parts();
     // A body that is not JSON gets the usual error, not that of the library.
-    let request = Request::from_parts(parts.clone(), body);
-    let Message { text, file } = read_message(request, caller.principal.org).await?;
+    let (mut parts, Message { text, file }) = read_message(request, caller.principal.org).await?;
     // Some clients accept only one of the two types, or any type.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
@@ -363,7 +361,7 @@ impl ServerHandler for Handler {
         let mut arguments = params.arguments.unwrap_or_default();
         if let Some(tool) = core::find(&params.name, standing) {
             return match core::call(tool, self.session(parts, outer), arguments).await {
-                Ok(value) | Err(Failure::Waits(value)) => Ok(call::short(&value, view.is_structured()).into()),
+                Ok(value) | Err(Failure::Waits(value)) => Ok(call::short(value, view.is_structured()).into()),
                 Err(Failure::Argument(error)) => Ok(call::refused(&core::argument_error(&error)).into()),
                 Err(Failure::Refused(error)) => Ok(call::refused(&error).into()),
                 Err(Failure::Lost(error)) => Err(error),

@@ -36,21 +36,38 @@ pub(super) fn places(answer: &Value) -> Vec<String> {
 }
 
 fn look(value: &Value, at: &mut String, found: &mut Vec<String>) {
-    let parts: Vec<(String, &Value)> = match value {
+    let length = at.len();
+    match value {
         Value::Object(parts) => {
             found.extend(foreign(value).iter().map(|part| format!("{at}{part}")));
-            parts.iter().map(|(name, part)| (name.replace('~', "~0").replace('/', "~1"), part)).collect()
+            for (name, part) in parts.iter().filter(|(_, part)| has_parts(part)) {
+                at.push('/');
+                for char in name.chars() {
+                    match char {
+                        '~' => at.push_str("~0"),
+                        '/' => at.push_str("~1"),
+                        other => at.push(other),
+                    }
+                }
+                look(part, at, found);
+                at.truncate(length);
+            }
         }
-        Value::Array(parts) => parts.iter().enumerate().map(|(index, part)| (index.to_string(), part)).collect(),
-        _ => return,
-    };
-    let length = at.len();
-    for (name, part) in parts {
-        at.push('/');
-        at.push_str(&name);
-        look(part, at, found);
-        at.truncate(length);
+        Value::Array(parts) => {
+            for (index, part) in parts.iter().enumerate().filter(|(_, part)| has_parts(part)) {
+                at.push('/');
+                at.push_str(&index.to_string());
+                look(part, at, found);
+                at.truncate(length);
+            }
+        }
+        _ => {}
     }
+}
+
+/// Whether there is something to look at inside. Most values of an answer are plain.
+const fn has_parts(value: &Value) -> bool {
+    matches!(value, Value::Object(_) | Value::Array(_))
 }
 
 /// The parts of one object that third parties wrote. The object can be an event, a guest's booking, a subscription,

@@ -1,10 +1,11 @@
 //! The requests, and what they are compared with.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::console::PAGES;
-use super::data::{Data, FREE, FREE_TIMES, READERS, cold_windows, free_from, instant, window};
+use super::data::{BODIES, Data, FREE, FREE_TIMES, Organization, READERS, addition, cold_windows, free_from, window};
 use super::floor::ROWS;
+use super::tools;
 use crate::connection::{get, post};
 use crate::load::Requests;
 
@@ -26,10 +27,11 @@ pub(crate) const LONG_SLOTS: &str = "slots of a page, a year of 5 minutes";
 pub(crate) const TEAM_SLOTS: &str = "slots of a page for 5 calendars together";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
+/// POST event without the change feed, and with it.
+const UNREAD: &str = "feed: POST event, never read";
+pub(crate) const FOLLOWED: &str = "feed: POST event, read once";
 /// The number of agents in a query across agents.
 const ACROSS: usize = 10;
-/// The number of different bodies that a writing connection sends.
-const BODIES: u64 = 64;
 
 /// One measured kind of request.
 #[derive(Debug)]
@@ -147,6 +149,17 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
     ];
     let page = |path| Requests::shared(200, vec![get(path, Some(&data.session))]);
     all.extend(PAGES.iter().map(|(name, path)| case(name, GET_EVENT, page(path))));
+    let written = |organization: &Organization| {
+        let Organization { key, calendars } = organization;
+        Requests::each(201, calendars.iter().map(|calendar| additions(key, calendar)))
+    };
+    all.push(case(UNREAD, INSERT, written(&data.unread)));
+    all.push(case(FOLLOWED, UNREAD, written(&data.followed)));
+    for pair in tools::pairs(key, data) {
+        all.push(case(pair.request, SELECT, pair.requests));
+        all.push(case(pair.call, pair.request, pair.calls));
+    }
+    all.push(case(tools::SEARCH, SELECT, tools::searches(key, &data.searched)));
     all
 }
 
@@ -171,14 +184,4 @@ fn free_additions(key: &str, calendar: &str) -> Vec<Vec<u8>> {
 
 fn events_of(calendar: &str) -> String {
     format!("/v1/calendars/{calendar}/events")
-}
-
-fn addition(minute: u64, length: u64) -> Value {
-    json!({
-        "title": "Weekly planning with the design team",
-        "description": "What was done, what comes next, and what stands in the way.",
-        "start_time": instant(minute),
-        "end_time": instant(minute + length),
-        "metadata": { "room": "4.12" },
-    })
 }

@@ -34,6 +34,8 @@ const SPREAD_PERIOD: u64 = 3;
 const SPREAD_EVENTS: usize = 95;
 /// The number of weekly series in such a calendar.
 const SERIES: usize = 50;
+/// The number of different bodies that a writing connection sends.
+pub(crate) const BODIES: u64 = 64;
 /// The first day, in days since 1970-01-01: 2026-03-02, a Monday.
 const FIRST_DAY: u64 = 20_514;
 
@@ -74,6 +76,28 @@ pub(crate) struct Data {
     pub(crate) pages: Vec<String>,
     /// The session of a person with an organization of their own.
     pub(crate) session: String,
+    /// The agents whose free times are searched, and when.
+    pub(crate) searched: Searched,
+    /// An organization whose change feed nobody reads.
+    pub(crate) unread: Organization,
+    /// An organization whose change feed was read.
+    pub(crate) followed: Organization,
+}
+
+/// Agents with some events in the same days.
+#[derive(Debug, Default)]
+pub(crate) struct Searched {
+    pub(crate) agents: Vec<String>,
+    /// The first and the last moment, in RFC 3339.
+    pub(crate) start: String,
+    pub(crate) end: String,
+}
+
+/// An organization for a few cases, with one calendar for each writing connection.
+#[derive(Debug, Default)]
+pub(crate) struct Organization {
+    pub(crate) key: String,
+    pub(crate) calendars: Vec<String>,
 }
 
 impl Data {
@@ -270,6 +294,17 @@ fn event(minute: u64, length: u64) -> Value {
         "start_time": instant(minute),
         "end_time": instant(minute + length),
         "metadata": { "room": "4.12", "source": "bench" },
+    })
+}
+
+/// The body of a new event that begins this many minutes after the first day began.
+pub(crate) fn addition(minute: u64, length: u64) -> Value {
+    json!({
+        "title": "Weekly planning with the design team",
+        "description": "What was done, what comes next, and what stands in the way.",
+        "start_time": instant(minute),
+        "end_time": instant(minute + length),
+        "metadata": { "room": "4.12" },
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::cases;
 use super::console::PAGES;
+use super::tools;
 use crate::database::Kind;
 
 /// The minimum speed of a case, as a share of the floor or case that it is compared with.
@@ -14,7 +15,7 @@ struct Held {
 }
 
 /// Every ratio that must be kept.
-const HELD: [Held; 9] = [
+const HELD: [Held; 11] = [
     everywhere(cases::GET_EVENT, 0.55),
     everywhere(cases::WARM, 0.5),
     everywhere(cases::WARM_SERIES, 0.8),
@@ -23,11 +24,15 @@ const HELD: [Held; 9] = [
     everywhere(cases::SLOTS, 0.5),
     everywhere(cases::LONG_SLOTS, 0.2),
     everywhere(cases::TEAM_SLOTS, 0.5),
+    everywhere(cases::FOLLOWED, 0.95),
+    everywhere(tools::SEARCH, 0.4),
     Held { case: cases::POST, least: 0.3, on: Some(Kind::Postgres) },
 ];
 
 /// The minimum speed of a page of the console, as a share of GET event.
 const PAGE: f64 = 1.0 / 3.0;
+/// The minimum speed of a call of a tool, as a share of its request: a call costs at most 15 % more.
+const CALL: f64 = 0.87;
 
 /// The minimum factor by which group commit is faster on SQLite than one transaction each.
 pub(crate) const COMMITS_TOGETHER: f64 = 3.0;
@@ -44,7 +49,8 @@ const fn everywhere(case: &'static str, least: f64) -> Held {
 pub(crate) fn least(case: &str, on: Kind) -> Option<f64> {
     let counts = |held: &&Held| held.case == case && held.on.is_none_or(|kind| kind == on);
     let page = || PAGES.iter().any(|(name, _)| *name == case).then_some(PAGE);
-    HELD.iter().find(counts).map(|held| held.least).or_else(page)
+    let call = || tools::is_call(case).then_some(CALL);
+    HELD.iter().find(counts).map(|held| held.least).or_else(page).or_else(call)
 }
 
 /// Whether a figure misses its minimum by more than a tenth, or was not measured.

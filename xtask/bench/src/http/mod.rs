@@ -4,8 +4,10 @@ mod cases;
 mod commits;
 mod console;
 mod data;
+mod feeds;
 pub(crate) mod floor;
 mod held;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -167,6 +169,9 @@ impl Side {
         let mut connection = Connection::open(service.address).await?;
         let mut data = Data::create(&mut connection, &key).await.context("cannot create the data")?;
         data.session = console::create(&mut connection, &program).await.context("cannot fill the console")?;
+        data.searched = tools::create(&mut connection, &key).await.context("cannot create the searched agents")?;
+        (data.unread, data.followed) =
+            feeds::create(&mut connection, &program).await.context("cannot create the organizations with feeds")?;
         let event = data.events.first().context("there are no events")?;
         let event = connection.ask(&get(&format!("/v1/events/{event}"), Some(&key))).await?;
         event.json(200)?;
@@ -174,6 +179,12 @@ impl Side {
         let compared: Vec<&str> =
             cases.iter().filter(|case| options.wants(case)).filter_map(|case| case.floor).collect();
         cases.retain(|case| options.wants(case) || compared.contains(&case.name));
+        for case in cases.iter().filter(|case| tools::calls(case.name)) {
+            let call = case.requests.first().context("no calls")?;
+            let answer = connection.ask(call).await?.json(200)?;
+            // A refused call has the status of a success.
+            ensure!(answer["result"]["isError"] == false, "{} is refused: {answer}", case.name);
+        }
         Ok(Self { service, cases, start, event_bytes: event.body.len() })
     }
 }

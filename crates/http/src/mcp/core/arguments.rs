@@ -29,8 +29,9 @@ impl Arguments {
     pub(super) fn of(mut given: JsonObject, properties: &Value, required: &[&str]) -> Result<Self, FieldError> {
         let empty = given.iter().filter(|(_, value)| **value == "").map(|(name, _)| name.clone()).collect();
         given.retain(|_, value| !value.is_null() && *value != "");
-        let known: Vec<&str> = properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        if let Some(unknown) = given.keys().find(|name| !known.contains(&name.as_str())) {
+        if let Some(unknown) = given.keys().find(|name| properties.get(name.as_str()).is_none()) {
+            let known: Vec<&str> =
+                properties.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
             let message = match nearest(unknown, known.iter().copied()).split_last() {
                 None if known.is_empty() => "is unknown: this tool takes no arguments".to_owned(),
                 None => format!("is unknown; the arguments are {}", known.join(", ")),

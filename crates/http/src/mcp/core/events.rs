@@ -84,7 +84,9 @@ impl CoreTool for ListEvents {
         let live = data.iter().filter(|event| event["status"] != "cancelled");
         let events: Vec<Value> = live.map(|event| compact::event(event, Some(zone))).collect();
         let others = listed.body["total"].as_u64().unwrap_or_default().saturating_sub(data.len() as u64);
-        let mut found = json!({ "events": events, "from": start.to_string(), "to": end.to_string() });
+        let mut found = json!({ "events": [], "from": start.to_string(), "to": end.to_string() });
+        // `json!` would copy every event.
+        found["events"] = Value::Array(events);
         if others > 0 {
             found["others"] = others.into();
             found["note"] = "There are more: raise limit, or ask for a shorter time.".into();

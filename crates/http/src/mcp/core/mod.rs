@@ -33,7 +33,10 @@ mod tool;
 mod undo;
 mod waiting;
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock, atomic::Ordering},
+};
 
 use kalends_accounts::reach::Standing;
 use kalends_app::operations::Operation;
@@ -113,11 +116,18 @@ pub(super) fn listed(tool: &dyn CoreTool) -> Tool {
     listed
 }
 
-/// The JSON Schemas of all arguments of a tool, by name.
-fn properties(tool: &dyn CoreTool) -> Value {
-    let mut properties = tool.properties();
-    marking::add(&tool.about(), &mut properties);
-    properties
+/// The JSON Schemas of all arguments of a tool, by name. Every call needs them, so they are made once.
+fn properties(tool: &dyn CoreTool) -> &'static Value {
+    static OF_TOOLS: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(|| {
+        let mut all = BTreeMap::new();
+        for tool in TOOLS {
+            let (about, mut properties) = (tool.about(), tool.properties());
+            marking::add(&about, &mut properties);
+            all.insert(about.name, properties);
+        }
+        all
+    });
+    OF_TOOLS.get(tool.about().name).unwrap_or(&Value::Null)
 }
 
 /// What the result of a dry run says.
@@ -125,7 +135,7 @@ const ONLY_TRIED: &str = "This was a dry run: nothing was kept or sent. The ids 
 
 /// Runs a tool that only reads with these arguments, as a part of something else.
 pub(super) async fn read(tool: &dyn CoreTool, session: &Session<'_>, given: JsonObject) -> Outcome {
-    run(tool, session, &Arguments::of(given, &properties(tool), tool.about().required)?).await
+    run(tool, session, &Arguments::of(given, properties(tool), tool.about().required)?).await
 }
 
 async fn run(tool: &dyn CoreTool, session: &Session<'_>, arguments: &Arguments) -> Outcome {
@@ -137,7 +147,7 @@ async fn run(tool: &dyn CoreTool, session: &Session<'_>, arguments: &Arguments) 
 /// Runs a tool with these arguments. The result of a dry run says so.
 pub(super) async fn call(tool: &dyn CoreTool, mut session: Session<'_>, given: JsonObject) -> Outcome {
     let about = tool.about();
-    let arguments = Arguments::of(given, &properties(tool), about.required)?;
+    let arguments = Arguments::of(given, properties(tool), about.required)?;
     session.marks = marking::read(&about, &arguments)?;
     let mut result = run(tool, &session, &arguments).await?;
     if session.was_dry_run.load(Ordering::Relaxed)

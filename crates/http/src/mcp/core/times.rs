@@ -7,7 +7,7 @@ use kalends_app::operations;
 use kalends_kernel::FieldError;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use kalends_wire::SlotLength;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     arguments::Arguments,
@@ -162,22 +162,29 @@ async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value) -> Outcome
         let asked = with("id", calendar.as_str().into());
         answers.push(session.call(&operations::CALENDAR_AVAILABILITY, asked).await?.body);
     }
-    Ok(in_all(&answers))
+    Ok(in_all(answers))
 }
 
 /// The slots that are in all of these answers, with the warnings of all of them. Their slots are on one grid, because they
 /// begin at the same time.
-fn in_all(answers: &[Value]) -> Value {
-    let list = |answer: &Value, name: &str| answer[name].as_array().cloned().unwrap_or_default();
-    let warnings: Vec<Value> = answers.iter().flat_map(|answer| list(answer, "warnings")).collect();
-    let mut answers = answers.iter();
-    let mut slots = answers.next().map(|first| list(first, "slots")).unwrap_or_default();
+fn in_all(mut answers: Vec<Value>) -> Value {
+    let list = |answer: &mut Value, name: &str| match answer.get_mut(name).map(Value::take) {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    let warnings: Vec<Value> = answers.iter_mut().flat_map(|answer| list(answer, "warnings")).collect();
+    let mut answers = answers.into_iter();
+    let mut slots = answers.next().map(|mut first| list(&mut first, "slots")).unwrap_or_default();
     for answer in answers {
-        let also: HashSet<String> =
-            list(answer, "slots").iter().filter_map(|slot| slot["start"].as_str().map(str::to_owned)).collect();
+        let also = answer["slots"].as_array().into_iter().flatten();
+        let also: HashSet<&str> = also.filter_map(|slot| slot["start"].as_str()).collect();
         slots.retain(|slot| slot["start"].as_str().is_some_and(|start| also.contains(start)));
     }
-    json!({ "slots": slots, "warnings": warnings })
+    // `json!` would copy every slot, of which there may be thousands.
+    Value::Object(Map::from_iter([
+        ("slots".to_owned(), Value::Array(slots)),
+        ("warnings".to_owned(), Value::Array(warnings)),
+    ]))
 }
 
 /// The times that a search returns.
@@ -357,10 +364,10 @@ mod tests {
         let [early, late, later] = ["2026-03-05T07:00:00Z", "2026-03-05T07:15:00Z", "2026-03-05T07:30:00Z"];
         let mut room = slots(&[late, later]);
         room["warnings"] = json!([{ "code": "stale" }]);
-        let both = in_all(&[slots(&[early, late, later]), room.clone(), slots(&[early, later])]);
+        let both = in_all(vec![slots(&[early, late, later]), room.clone(), slots(&[early, later])]);
         assert_eq!(both["slots"], slots(&[later])["slots"]);
         assert_eq!(both["warnings"], room["warnings"]);
-        assert_eq!(in_all(&[slots(&[early]), slots(&[])])["slots"], json!([]));
+        assert_eq!(in_all(vec![slots(&[early]), slots(&[])])["slots"], json!([]));
     }
 
     // 2026-03-05 is a Thursday, and Berlin is an hour ahead of UTC.
