@@ -15,7 +15,7 @@ async function decide(browser, { asked, email, password, agent, scopes = [] }) {
   const parameters = new URL(asked).searchParams;
   const redirect = parameters.get('redirect_uri');
   const { host } = new URL(redirect);
-  // Nobody is signed in yet, a person who decided before.
+  // Nobody is signed in yet, also if the same person decided before.
   const context = await browser.createBrowserContext();
   try {
     const page = await context.newPage();

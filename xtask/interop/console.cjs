@@ -83,6 +83,22 @@ async function furnish(base) {
   await call('POST', '/v1/auth/members', { email: 'grace@example.com', role: 'member' });
 }
 
+// The address of the page on which a person decides about a connector.
+async function connecting(base) {
+  const redirect = 'https://assistant.example/callback';
+  const answer = await fetch(`${base}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: LONG.slice(0, 100), redirect_uris: [redirect] }),
+  });
+  const { client_id: client } = await answer.json();
+  const asked = {
+    response_type: 'code', client_id: client, redirect_uri: redirect, state: 'x', resource: `${base}/mcp`,
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256', scope: 'freebusy:org',
+  };
+  return `/console/authorize?${new URLSearchParams(asked)}`;
+}
+
 // Signs in without a mouse.
 async function signIn(page, base) {
   await page.goto(`${base}/console/sign-in`, { waitUntil: 'networkidle0' });
@@ -244,6 +260,7 @@ run(async (browser) => {
     }
     await signIn(page, base);
     largest = Math.max(largest, await crawl(page, base, '/console', kinds));
+    largest = Math.max(largest, await crawl(page, base, await connecting(base), kinds));
     await page.goto(`${base}/console/operator`, { waitUntil: 'networkidle0' });
     await check(page, '/console/operator-sign-in');
     if (await page.$('#token')) {

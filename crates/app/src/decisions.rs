@@ -300,7 +300,7 @@ impl App {
                 break;
             }
         }
-        // Read after the approvals: the new owner may make keys meanwhile, and ask with them.
+        // Read after the approvals: the new owner may have made keys since, and asked with them.
         for key in self.parts.store.list_scoped_keys(org).await? {
             waiting.remove(&key.id);
         }

@@ -811,7 +811,7 @@ async fn a_calendar_is_deleted_with_the_events_that_people_saw(#[case] database:
     let failed = approve(&api, &asked).await;
     assert_eq!((&failed["status"], failed.at("/result/body/error/code")), (&json!("failed"), json!("stale")));
     let message = text(&failed.at("/result/body/error/message"));
-    assert!(message.contains("since it was asked for") && !message.contains("If-Match"), "{message}");
+    assert!(message.contains("since the request was made") && !message.contains("If-Match"), "{message}");
     let asked = waiting(own.delete(&*calendars).await);
     assert_eq!(approve(&api, &asked).await["status"], "approved");
     api.get(&*calendars).await.refused(404, "not_found").code("calendar_not_found");

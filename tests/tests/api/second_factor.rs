@@ -404,7 +404,7 @@ async fn a_second_factor_is_used_by_forms(#[case] database: Database) {
     assert!(void.status == 401 && void.text.contains("Please start again."), "{}", void.text);
 
     let on = pages.open("/console/security").await;
-    assert!(on.text.contains("It is on.") && on.text.contains("that are left: 10"), "{}", on.text);
+    assert!(on.text.contains("It is on.") && on.text.contains("Recovery codes left: 10"), "{}", on.text);
     let wrong = pages.send("/console/security/recovery-codes", &[("code", "12")]).await;
     assert!(wrong.status == 400 && wrong.text.contains("id=\"code-problem\""), "{}", wrong.text);
     let renewed = pages.send("/console/security/recovery-codes", &[("code", &codes[1])]).await;

@@ -72,6 +72,7 @@ impl House {
     fn actor(&self, credential: Credential, kind: CallerKind, operation: &'static Operation) -> Actor {
         let principal = Principal {
             credential,
+            org: self.org,
             kind,
             plan: Plan::Pro,
             limits: Plan::Pro.limits(),

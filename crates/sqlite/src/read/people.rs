@@ -87,15 +87,15 @@ impl People for SqliteStore {
     async fn organizations_of(&self, user: UserId) -> Result<Vec<(Membership, Organization)>, StoreError> {
         let user_id = user.uuid();
         let rows = sqlx::query!(
-            r#"select m.org_id as "org_id!: Vec<u8>", m.user_id as "user_id!: Vec<u8>", m.role as "role!: String",
-                m.since as "since!: i64", o.id as "id!: Vec<u8>", o.name as "name!: String", o.plan as "plan!: String",
+            r#"select org_id as "org_id!: Vec<u8>", user_id as "user_id!: Vec<u8>", role as "role!: String",
+                since as "since!: i64", o.id as "id!: Vec<u8>", o.name as "name!: String", o.plan as "plan!: String",
                 o.limit_overrides as "limit_overrides?: String", o.test as "test!: bool", o.email as "email?: String",
                 o.verified_at as "verified_at?: i64", o.waitlisted_at as "waitlisted_at?: i64",
                 o.signup_source as "signup_source!: String", o.accepted_terms as "accepted_terms?: String",
                 o.accepted_at as "accepted_at?: i64", o.reply_to as "reply_to?: String", o.version as "version!: i64",
                 o.created_at as "created_at!: i64"
-             from memberships m cross join organizations o on o.id = m.org_id
-             where m.user_id = ?1 order by m.since, m.org_id"#,
+             from memberships cross join organizations o on o.id = org_id
+             where user_id = ?1 order by since, org_id"#,
             user_id
         )
         .fetch_all(self.readers())

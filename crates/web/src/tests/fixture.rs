@@ -14,8 +14,8 @@ use crate::{
     LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet,
     Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
     ReplyProblem, Reset, Revocation, RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm,
-    SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification,
-    VerificationState, WrongEntry,
+    SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount,
+    Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };

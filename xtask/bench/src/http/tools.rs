@@ -72,12 +72,12 @@ pub(crate) fn calls(case: &str) -> bool {
     is_call(case) || case == SEARCH
 }
 
-/// Creates the agents whose free times are searched, from tomorrow on.
+/// Creates the agents whose free times are searched, from the day after tomorrow on: no time is over during a run.
 pub(crate) async fn create(connection: &mut Connection, key: &str) -> Result<Searched> {
     let health = connection.ask(&get("/health", None)).await?.json(200)?;
     let now: Timestamp = json::text(&health, "ts")?.parse()?;
     let day = SignedDuration::days(1).as_micros();
-    let first = Timestamp::from_micros((now.as_micros() / day + 1) * day);
+    let first = Timestamp::from_micros((now.as_micros() / day + 2) * day);
     let after = |minutes: u64| (first + SignedDuration::minutes(i64::try_from(minutes).unwrap_or(0))).to_string();
     let length = DAYS * 1440;
     let mut agents = Vec::new();

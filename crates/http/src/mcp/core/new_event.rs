@@ -28,9 +28,9 @@ impl CoreTool for CreateEvent {
             name: "create_event",
             title: "Create an event",
             description: "Books an event or a series on one calendar (for several: hold_time, confirm_hold). If this \
-                calendar, or another of its agent, has something at that time, it books nothing, and returns the \
-                conflicts and nearest free times. Working hours do not count; see find_times. Nobody gets email unless \
-                send_invitations is true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
+                calendar, or another of its agent, is busy then, it books nothing and returns the conflicts and nearest \
+                free times. Working hours do not count; see find_times. Nobody gets email unless send_invitations is \
+                true. Example: {\"calendar_id\": \"cal_...\", \"title\": \"Lunch\", \"start\": \
                 \"2026-03-05T12:00\", \"duration_minutes\": 45, \"timezone\": \"Europe/Berlin\"}",
             effect: Effect::Adds,
             operations: &[&operations::CREATE_EVENT],

@@ -98,7 +98,7 @@ fn a_page_says_how_much_of_a_request_it_leaves_out() {
         ApprovalPage { shell, done, approval, may_decide: true, reason: "", problems }.html()
     };
     assert!(!shown("{}".to_owned()).contains("This is not all"));
-    assert!(shown(format!("[{}0]", "0,".repeat(2_000))).contains("too many for this page (1003)"));
+    assert!(shown(format!("[{}0]", "0,".repeat(2_000))).contains("more lines do not fit on this page (1003)"));
     assert!(shown("0".repeat(100_000)).contains("too long for this page"));
 }
 
@@ -109,7 +109,7 @@ fn a_request_that_was_not_made_is_no_longer_kept() {
         let approval = &approval("Ada", state, String::new());
         let (done, problems) = (Done::default(), &NO_PROBLEMS);
         let page = ApprovalPage { shell, done, approval, may_decide: true, reason: "", problems }.html();
-        (page.contains("no longer kept"), page.contains("It has no body"))
+        (page.contains("body was deleted"), page.contains("It has no body"))
     };
     for state in [ApprovalState::Denied, ApprovalState::Cancelled, ApprovalState::Expired] {
         assert_eq!(shown(state), (true, false), "{state:?}");
