@@ -20,12 +20,44 @@ pub fn app_scheme(address: &str) -> Option<&str> {
     (EDITORS.contains(&scheme) || is_reverse_domain(scheme)).then_some(scheme)
 }
 
-/// Whether the text is a domain name in reverse: a top-level domain, and at least one more label.
+/// The maximum length of a domain name, in bytes (RFC 1035, section 2.3.4).
+const DOMAIN_MAX: usize = 253;
+/// The maximum length of a label of a domain name, in bytes.
+const LABEL_MAX: usize = 63;
+
+/// Whether the text is a domain name in reverse: a top-level domain, and at least one more label. People read it on the
+/// page of consent, so it is no longer than a domain name.
 fn is_reverse_domain(scheme: &str) -> bool {
     let is_label = |label: &str| {
         let of_label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        !label.is_empty() && label.bytes().all(of_label)
+        let ends_well = !label.starts_with('-') && !label.ends_with('-');
+        (1..=LABEL_MAX).contains(&label.len()) && ends_well && label.bytes().all(of_label)
     };
+    if scheme.len() > DOMAIN_MAX {
+        return false;
+    }
     let Some((top, others)) = scheme.split_once('.') else { return false };
     top.len() >= 2 && top.bytes().all(|byte| byte.is_ascii_lowercase()) && others.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_is_no_longer_than_a_domain_name() {
+        let accepted = |scheme: &str| app_scheme(&format!("{scheme}:/x")).is_some();
+        let label = "a".repeat(LABEL_MAX);
+        assert!(accepted(&format!("com.{label}")));
+        assert!(!accepted(&format!("com.{label}a")));
+        let three = format!("com.{label}.{label}.{label}.");
+        assert!(accepted(&format!("{three}{}", "a".repeat(DOMAIN_MAX - three.len()))));
+        assert!(!accepted(&format!("{three}{}", "a".repeat(DOMAIN_MAX - three.len() + 1))));
+    }
+
+    #[test]
+    fn a_label_neither_begins_nor_ends_with_a_hyphen() {
+        assert_eq!(app_scheme("com.my-app:/x"), Some("com.my-app"));
+        assert_eq!(["com.-app:/x", "com.app-:/x", "com..app:/x"].map(app_scheme), [None; 3]);
+    }
 }
