@@ -18,9 +18,9 @@ function expect(what, holds) {
 
 function program() {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
   const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
-  if (!found) throw new Error('no Chromium found (Debian\'s package is `chromium`)');
+  if (!found) throw new Error('no Chromium found (Debian\'s package is `chromium-headless-shell`)');
   return found;
 }
 

@@ -68,7 +68,8 @@ impl Tool {
 }
 
 /// The programs that page tests need, each with its Debian package.
-const BROWSER: [(&str, &str); 2] = [("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+const BROWSER: [(&str, &str); 2] =
+    [("chromium-headless-shell", "chromium-headless-shell"), ("chromedriver", "chromium-driver")];
 
 /// Ensures that there is a browser and its driver. Installs what is missing, if that is possible.
 pub(crate) fn require_browser() -> Result<()> {
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn only_missing_programs_are_installed() {
         assert_eq!(missing(&BROWSER, |_| true), [""; 0]);
-        assert_eq!(missing(&BROWSER, |program| program == "chromium"), ["chromium-driver"]);
-        assert_eq!(missing(&BROWSER, |_| false), ["chromium", "chromium-driver"]);
+        assert_eq!(missing(&BROWSER, |program| program == BROWSER[0].0), ["chromium-driver"]);
+        assert_eq!(missing(&BROWSER, |_| false), ["chromium-headless-shell", "chromium-driver"]);
     }
 }

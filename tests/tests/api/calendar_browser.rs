@@ -89,7 +89,7 @@ async fn the_keyboard_reaches_every_hour_and_creates_an_event() {
     browser.strike(&[Key::Escape]).await;
     assert!(browser.is_at("#legend").await);
 
-    let above = hour("02T14:00");
+    let above = hour("02T08:00");
     assert!(below_heads(&browser, &above).await < 0.0);
     browser.run(&format!("document.querySelector({}).scrollIntoView({{ block: 'nearest' }})", json!(above))).await;
     browser.click(&above).await;
