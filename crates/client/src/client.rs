@@ -10,9 +10,9 @@ use reqwest::{
 
 use crate::{Error, Retry};
 
-/// The default timeout of one attempt. It is longer than the service's own limit for everything except the largest
-/// imports.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// The default timeout of one attempt. It is longer than the longest `wait`, which is 60 seconds, and than the service's
+/// own limit for everything except the largest imports.
+const TIMEOUT: Duration = Duration::from_secs(75);
 
 /// The default maximum size of an answer, in bytes after decompression: 64 MiB.
 /// [`Builder::answer_max`] changes it. The export of a calendar contains all of its
@@ -116,8 +116,9 @@ impl Builder {
         self
     }
 
-    /// Sets the timeout of one attempt, from the connection to the last byte of the answer. The default is 60
-    /// seconds. A call can take this long for each of its attempts, plus the waits between them.
+    /// Sets the timeout of one attempt, from the connection to the last byte of the answer. The default is 75
+    /// seconds, which is longer than the longest `wait`. A call can take this long for each of its attempts, plus the
+    /// waits between them.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -205,6 +206,16 @@ mod tests {
         let error = Client::builder(given).build().unwrap_err();
         assert!(matches!(error, Error::Address(_)), "{error:?}");
         assert!(!format!("{error:?} {error}").contains("secret"));
+    }
+
+    /// Otherwise a call that waits as long as it may, for changes or for a decision, ends in a timeout instead of an
+    /// answer.
+    #[test]
+    fn the_default_timeout_is_longer_than_the_longest_wait() {
+        let longest = Duration::from_secs(kalends_wire::WAIT_MAX.unsigned_abs());
+        let timeout = Client::builder("https://calendar.example.com").timeout;
+        assert_eq!(timeout, Duration::from_secs(75));
+        assert!(timeout > longest, "{timeout:?}");
     }
 
     #[test]
