@@ -113,7 +113,9 @@ impl Wanted<'_> {
             return Some(format!("{verb} the booking page {}", quoted(&page.title, TITLE_MAX)));
         }
         if id == operations::CANCEL_BOOKING_AS_HOST.id {
-            let event = self.before.first().or_else(|| self.written().next())?;
+            // Events of the booking that are gone already are written too, so that they stay gone.
+            let event = self.before.iter().find(|event| event.takes_place());
+            let event = event.or_else(|| self.before.first()).or_else(|| self.written().next())?;
             return Some(format!("Cancel a booking of {}", self.placed(event)));
         }
         if id == operations::CANCEL_CONNECTION_LINK.id {
@@ -389,7 +391,7 @@ mod tests {
     use kalends_notifications::{About, Letter};
     use kalends_proposals::NewResponse;
     use kalends_testkit::fixtures::{Fixtures, span};
-    use kalends_time::SignedDuration;
+    use kalends_time::{SignedDuration, Span};
 
     use super::*;
 
@@ -593,6 +595,27 @@ mod tests {
             desk.says_of(&operations::RETRY_DELIVERY, "whk_1", &[], Vec::new()),
             "Call the operation retryWebhookDelivery for “whk_1”."
         );
+    }
+
+    /// A booking of several calendars has several events, and some of them may be gone.
+    #[test]
+    fn a_cancelled_booking_is_named_by_an_event_that_takes_place() {
+        let desk = Desk::new();
+        let at = |hours: i64| {
+            let shifted = SignedDuration::hours(hours);
+            let span = desk.event.times.span;
+            Times { span: Span::new(span.start() + shifted, span.end() + shifted).unwrap(), all_day: false }
+        };
+        let takes_place = Event { calendar: desk.other.id, ..desk.event.clone() };
+        let deleted = Event { times: at(1), deleted_at: Some(desk.make.tick()), ..desk.event.clone() };
+        let cancelled = Event { times: at(2), status: EventStatus::Cancelled, ..desk.event.clone() };
+        let says = |before: &[&Event]| desk.says_of(&operations::CANCEL_BOOKING_AS_HOST, "bkg_1", before, Vec::new());
+        let place = "on Monday, 9 March 2026, 10:00 to 10:45 (Europe/Berlin) in the calendar “Grace”";
+        for before in [[&deleted, &takes_place], [&cancelled, &takes_place], [&takes_place, &deleted]] {
+            assert_eq!(says(&before), format!("Cancel a booking of the event “Kick-off” {place}."));
+        }
+        let gone = "on Monday, 9 March 2026, 11:00 to 11:45 (Europe/Berlin) in the calendar “Ada”";
+        assert_eq!(says(&[&deleted]), format!("Cancel a booking of the event “Kick-off” {gone}."));
     }
 
     #[test]
