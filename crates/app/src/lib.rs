@@ -45,6 +45,7 @@ mod consent;
 mod console;
 mod decisions;
 mod deployment;
+mod detached;
 mod duties;
 mod event_entries;
 mod event_path;

@@ -3,7 +3,10 @@
 //! The caller that returns from a provider is a browser. A failure is reported as a code in the console's URL, and
 //! its reason is logged. An attempt accepts one callback, on any node.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use kalends_accounts::{
     Action, AuditEntry, Change, Email, NewAccount, Principal, Session, SessionEnd, TokenHash, User,
@@ -19,6 +22,7 @@ use crate::{
     address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     audit::{By, Subject},
+    detached::detached,
     letters,
     ports::{ExchangeError, Exchanged, OfferedProvider},
 };
@@ -146,8 +150,29 @@ fn logged(provider: &str, error: &ExchangeError) -> OauthFailure {
     }
 }
 
-/// The session token of the user that an identity signs in.
-type Entered = Result<String, OauthFailure>;
+/// The session of the user that an identity signs in.
+struct Opened {
+    /// Its token.
+    token: String,
+    /// What else the first proof of an address requires, if this was one.
+    takeover: Option<Takeover>,
+}
+
+/// A user has proved an address for the first time, and with it took over an account.
+struct Takeover {
+    org: OrgId,
+    user: UserId,
+    /// The revocations of the keys that others may have. They were committed once.
+    revocations: Vec<Change>,
+}
+
+impl Opened {
+    const fn of(token: String) -> Self {
+        Self { token, takeover: None }
+    }
+}
+
+type Entered = Result<Opened, OauthFailure>;
 
 impl App {
     /// The provider of that name.
@@ -212,7 +237,7 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
     pub async fn end_oauth(
-        &self,
+        self: &Arc<Self>,
         request: &Request,
         provider: &str,
         callback: Callback<'_>,
@@ -258,9 +283,9 @@ impl App {
                 return failed(failure, &error);
             }
         }
-        let counted = AtomicBool::new(false);
-        let terms = attempt.terms_version.as_deref();
-        match retry_stale(|| self.enter_as(request, &identity, terms, &counted)).await {
+        let (app, entering, terms) = (Arc::clone(self), request.clone(), attempt.terms_version);
+        // Keys are revoked in a second commit.
+        match detached(async move { app.enter(&entering, &identity, terms.as_deref()).await }).await {
             Ok(Ok(token)) => Ok(OauthEnded::SignedIn { token }),
             Ok(Err(failure)) => failed(failure, &failure.as_str()),
             Err(refusal @ Refusal::Store(_)) => Err(refusal),
@@ -269,7 +294,28 @@ impl App {
         }
     }
 
-    /// Signs in the user that the identity belongs to.
+    /// Signs in the user that the identity belongs to, and returns the token of the session.
+    async fn enter(
+        &self,
+        request: &Request,
+        identity: &Identity,
+        terms: Option<&str>,
+    ) -> Result<Result<String, OauthFailure>, Refusal> {
+        let counted = AtomicBool::new(false);
+        let entered = retry_stale(|| self.enter_as(request, identity, terms, &counted)).await?;
+        let Opened { token, takeover } = match entered {
+            Ok(opened) => opened,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        if let Some(Takeover { org, user, revocations }) = takeover {
+            let prefix = Principal::user_prefix(user);
+            let by = By::Request { request, key_prefix: Some(&prefix) };
+            self.commit_revocations(org, revocations, (user, &by)).await.map_err(Attempt::into_refusal)?;
+        }
+        Ok(Ok(token))
+    }
+
+    /// One attempt at [`Self::enter`], without what follows a takeover.
     async fn enter_as(
         &self,
         request: &Request,
@@ -322,8 +368,9 @@ impl App {
                 changes.accounts.push(Change::AddIdentity(KnownIdentity::of(identity, id, now)));
                 let address = linking.user.email.clone();
                 let org = changes.org;
-                let entered = unless_taken(self.open(request, &linking.user, changes).await)?;
-                if entered.is_ok() {
+                let mut entered = unless_taken(self.open(request, &linking.user, changes).await)?;
+                if let Ok(opened) = &mut entered {
+                    opened.takeover = linking.first_proof.then_some(Takeover { org, user: id, revocations });
                     let provider = Foreign::new(self.title_of(identity.provider));
                     let console = &self.parts.settings.console_url;
                     drop(self.post(if linking.first_proof {
@@ -332,10 +379,6 @@ impl App {
                         letters::provider_added(&address, &provider, console)
                     }));
                 }
-                // The letter is posted first, because a caller who hangs up ends the rest.
-                let prefix = Principal::user_prefix(id);
-                let by = By::Request { request, key_prefix: Some(&prefix) };
-                self.commit_revocations(org, revocations, (id, &by)).await?;
                 Ok(entered)
             }
             (SignInAs::New, _) => match &identity.email {
@@ -360,7 +403,7 @@ impl App {
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
         changes.audit.push(self.entered(request, changes.org, Action::AuthSignin, user));
         self.commit_changes(changes).await?;
-        Ok(Ok(token))
+        Ok(Ok(Opened::of(token)))
     }
 
     /// Signs up a new user. They begin without a key, because a redirect cannot show one.
@@ -413,7 +456,7 @@ impl App {
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
             Err(Attempt::Refused(Refusal::TooMany { .. })) => Ok(Err(OauthFailure::TooMany)),
             Err(other) => Err(other),
-            Ok(()) => Ok(Ok(token)),
+            Ok(()) => Ok(Ok(Opened::of(token))),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     address_proof::unless_taken,
     attempt::{Attempt, retry_stale},
     audit::{By, Subject},
+    detached::detached,
     letters,
 };
 
@@ -74,12 +75,22 @@ impl App {
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::EmailTaken`] if another user has
     /// proved the address; [`Refusal::Credentials`].
     pub async fn reset_password(
-        &self,
+        self: &Arc<Self>,
         request: &Request,
         token: &str,
         password: Password,
     ) -> Result<Answered<()>, Refusal> {
-        let token = TokenHash::of(token);
+        let (app, request, token) = (Arc::clone(self), request.clone(), TokenHash::of(token));
+        // Keys are revoked in a second commit.
+        detached(async move { app.set_mailed_password(&request, token, password).await }).await
+    }
+
+    async fn set_mailed_password(
+        &self,
+        request: &Request,
+        token: TokenHash,
+        password: Password,
+    ) -> Result<Answered<()>, Refusal> {
         let refused = || Refusal::from(FieldError::new("token", TokenPurpose::Password.refused()));
         // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
@@ -120,7 +131,6 @@ impl App {
             Ok::<_, Attempt>((answer, letter, (org, user, revocations)))
         })
         .await?;
-        // Posted first, because a caller who hangs up ends the rest.
         drop(self.post(letter));
         let prefix = Principal::user_prefix(user);
         let by = By::Request { request, key_prefix: Some(&prefix) };

@@ -1,6 +1,6 @@
 //! Writes that wait for approval, over the in-memory store.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use kalends_accounts::{
     Action, ApprovalPolicy, ApprovedWrites, Change as AccountChange, Credential, MailedToken, Membership, Organization,
@@ -72,6 +72,10 @@ fn new_event(at: Span) -> NewEvent {
     }
 }
 
+fn fresh_password() -> Password {
+    Password::parse("password", "a fresh start for my horse".to_owned()).unwrap()
+}
+
 fn titled(title: &str) -> EventPatch {
     EventPatch { title: Patch::Set(title.to_owned()), ..EventPatch::default() }
 }
@@ -120,6 +124,22 @@ impl Desk {
         let changes = changes.account(AccountChange::AddMember { membership, seen: user.version });
         self.store.commit(changes).await.unwrap();
         user
+    }
+
+    /// A mailed token with which its holder takes over the account of somebody who governs the organization, and who
+    /// never proved the address.
+    async fn token_for_takeover(&self) -> MailedToken {
+        let org = self.organization.id;
+        let taken = User { email_verified_at: None, holds_address: false, ..self.make.user() };
+        let membership = Membership { role: Role::Admin, ..Membership::owner(taken.id, org, self.make.tick()) };
+        let token = MailedToken::generate(&self.make.entropy);
+        let mailed = UserToken::issue(&token, TokenPurpose::Password, taken.id, self.make.tick());
+        let changes = ChangeSet::new(org)
+            .create(&taken)
+            .account(AccountChange::AddMember { membership, seen: taken.version })
+            .account(AccountChange::PutUserToken(mailed));
+        self.store.commit(changes).await.unwrap();
+        token
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
@@ -357,20 +377,10 @@ async fn a_takeover_cancels_the_waiting_writes_of_each_key_together() {
             asked.push(awaited(desk.create(&asking, event).await));
         }
     }
-    // Somebody who governs the organization, and who never proved the address, loses the account to its holder.
-    let taken = User { email_verified_at: None, holds_address: false, ..desk.make.user() };
-    let membership = Membership { role: Role::Admin, ..Membership::owner(taken.id, org, desk.make.tick()) };
-    let token = MailedToken::generate(&desk.make.entropy);
-    let mailed = UserToken::issue(&token, TokenPurpose::Password, taken.id, desk.make.tick());
-    let changes = ChangeSet::new(org)
-        .create(&taken)
-        .account(AccountChange::AddMember { membership, seen: taken.version })
-        .account(AccountChange::PutUserToken(mailed));
-    desk.store.commit(changes).await.unwrap();
+    let token = desk.token_for_takeover().await;
     let before = desk.revision().await;
     let request = desk.request(&operations::RESET_PASSWORD);
-    let password = Password::parse("password", "a fresh start for my horse".to_owned()).unwrap();
-    desk.app.reset_password(&request, token.reveal(), password).await.unwrap();
+    desk.app.reset_password(&request, token.reveal(), fresh_password()).await.unwrap();
     for approval in &asked {
         assert_eq!(desk.status(approval).await, Status::Cancelled);
     }
@@ -379,6 +389,26 @@ async fn a_takeover_cancels_the_waiting_writes_of_each_key_together() {
     assert_eq!(cancelled.count(), asked.len());
     // Each commit that frees times of a calendar raises its revision by one.
     assert_eq!(desk.revision().await, before + i64::from(KEYS), "they were cancelled one by one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_takeover_ends_although_its_caller_hangs_up() {
+    let desk = Desk::set().await;
+    let approval = desk.ask_for_event(hour(9)).await;
+    let token = desk.token_for_takeover().await;
+    let request = desk.request(&operations::RESET_PASSWORD);
+    let mut resetting = Box::pin(desk.app.reset_password(&request, token.reveal(), fresh_password()));
+    let waits = poll_fn(|cx| Poll::Ready(resetting.as_mut().poll(cx).is_pending())).await;
+    assert!(waits, "there is no moment at which the caller can hang up");
+    drop(resetting);
+    for _ in 0..1_000 {
+        if desk.status(&approval).await == Status::Cancelled {
+            return;
+        }
+        // The clock is paused, so this only lets the others run.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    panic!("the write of the revoked key waits on");
 }
 
 #[tokio::test]
