@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     console::Human,
-    fixtures::{agent, shared_calendar, wait_for},
+    fixtures::{agent, event_body, shared_calendar, wait_for},
     on_both,
     pages::{Pages, Seen},
     proposals::{Team, slot},
@@ -44,13 +44,16 @@ async fn the_first_page_counts_what_there_is_and_leads_to_what_is_left(#[case] d
     assert!(!new.text.contains("Next steps") && !new.text.contains("<h2>Now</h2>"), "{}", new.text);
 
     // A shared calendar is something, but not an agent.
-    shared_calendar(&owner, "UTC").await;
+    let calendar = shared_calendar(&owner, "UTC").await;
     let shared = pages.open(HOME).await.says(200, KEY_STEP);
-    counts(&shared, &[("Agents", 0), ("Webhooks", 0), ("Holds", 0)]);
+    counts(&shared, &[("Agents", 0), ("Series", 0), ("Webhooks", 0), ("Holds", 0)]);
     for part in [OFFER, "href=\"/console/booking-pages/new\"", "href=\"/console/webhooks/new\""] {
         assert!(shared.text.contains(part), "no {part} in {}", shared.text);
     }
 
+    let mut endless = event_body("Standup", "2026-03-09T09:00:00Z", "2026-03-09T09:15:00Z");
+    endless["recurrence_rule"] = json!("FREQ=DAILY");
+    owner.post(format!("/v1/calendars/{calendar}/events")).json(endless).await.expect(201);
     let team = Team::of(&owner, 1).await;
     team.propose(&owner, &[slot("09:00", "10:00")], json!({})).await;
     hold(&owner, &team.calendar, "Later", ["12:00", "12:30"], 3_600).await;
@@ -60,8 +63,8 @@ async fn the_first_page_counts_what_there_is_and_leads_to_what_is_left(#[case] d
     deliveries(&owner, &webhook, all_are(1, "failed")).await;
     let full = pages.open(HOME).await.says(200, KEY_STEP);
     assert!(!full.text.contains(OFFER) && !full.text.contains("/console/webhooks/new"), "{}", full.text);
-    let numbers = [("Agents", 3), ("Webhooks", 1), ("Webhooks that failed", 1), ("Pending proposals", 1), ("Holds", 1)];
-    counts(&full, &numbers);
+    counts(&full, &[("Agents", 3), ("Series", 1), ("Webhooks", 1), ("Webhooks that failed", 1)]);
+    counts(&full, &[("Pending proposals", 1), ("Holds", 1)]);
 
     // The first call ends the step for good, also if its key is revoked.
     let key = owner.post("/v1/keys").json(json!({ "agent_id": last })).await.expect(201);

@@ -18,6 +18,8 @@ pub struct Glance {
     pub agents: u64,
     /// The visible calendars.
     pub calendars: u64,
+    /// The visible series with an occurrence that ends later, without imported ones.
+    pub series: u64,
     /// The visible booking pages.
     pub booking_pages: u64,
     /// The webhook endpoints.

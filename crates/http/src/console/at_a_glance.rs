@@ -68,6 +68,7 @@ fn shown(counts: &Counts, used: &[(Metric, Used)], caller: &Actor) -> Vec<Overvi
     let mut numbers = vec![
         number("Agents", counts.agents, Place::Agents),
         number("Events made this month", events(used), Place::Calendar),
+        number("Series", counts.series, Place::Calendar),
         number("Booking pages", counts.booking_pages, Place::BookingPages),
         number("Bookings in the next 7 days", counts.bookings, Place::BookingPages),
         number("Webhooks", counts.webhooks, Place::Webhooks),

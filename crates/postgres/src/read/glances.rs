@@ -26,6 +26,16 @@ impl Glances for PostgresStore {
                  ) AS "calendars!",
                  (
                      SELECT count(*)
+                     FROM calendars c
+                     LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                     JOIN events e ON e.org_id = c.org_id AND e.calendar_id = c.id
+                     WHERE c.org_id = $1 AND c.deleted_at IS NULL
+                         AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                         AND e.org_id = $1 AND e.recurrence IS NOT NULL AND e.deleted_at IS NULL AND e.reaches > $2
+                         AND e.source = 'internal'
+                 ) AS "series!",
+                 (
+                     SELECT count(*)
                      FROM booking_pages p
                      JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
                      LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -72,6 +82,7 @@ impl Glances for PostgresStore {
             has_had_agent: found.has_had_agent,
             agents: count(found.agents),
             calendars: count(found.calendars),
+            series: count(found.series),
             booking_pages: count(found.booking_pages),
             webhooks: count(found.webhooks),
             failed_webhooks: count(found.failed_webhooks),

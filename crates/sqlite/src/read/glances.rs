@@ -22,6 +22,12 @@ impl Glances for SqliteStore {
                  where c.org_id = ?1 and c.deleted_at is null
                     and (c.agent_id is null or a.status <> 'decommissioned')) as "calendars!: i64",
                 (select count(*)
+                 from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                    cross join events e on e.org_id = c.org_id and e.calendar_id = c.id
+                 where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                    and e.recurrence is not null and e.deleted_at is null and e.reaches > ?2
+                    and e.source = 'internal') as "series!: i64",
+                (select count(*)
                  from booking_pages p
                     join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
                     left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -57,6 +63,7 @@ impl Glances for SqliteStore {
             has_had_agent: found.has_had_agent,
             agents: count(found.agents),
             calendars: count(found.calendars),
+            series: count(found.series),
             booking_pages: count(found.booking_pages),
             webhooks: count(found.webhooks),
             failed_webhooks: count(found.failed_webhooks),

@@ -48,6 +48,12 @@ pub async fn what_there_is_is_counted(store: &StoreUnderTest) {
     scene.commit(changes).await;
     let hold = scene.stored(scene.make.hold(&shared, hours(1, 2), SignedDuration::hours(1))).await;
     scene.event(&shared, hours(1, 2)).await;
+    // One series on each calendar goes on. Another one has ended.
+    for (calendar, start, rule) in
+        [(&own, 1, "FREQ=DAILY"), (&shared, 1, "FREQ=DAILY;COUNT=2"), (&shared, -48, "FREQ=DAILY;COUNT=2")]
+    {
+        scene.stored(scene.make.series(calendar, hours(start, start + 1), rule)).await;
+    }
     let pages = [scene.page_of(&own).await, scene.page_of(&shared).await];
     // One has begun, two begin in the next days, and one begins later.
     for (page, calendar, start) in [(0, &own, -1), (0, &own, 0), (1, &shared, 24 * 7 - 1), (1, &shared, 24 * 7)] {
@@ -58,6 +64,7 @@ pub async fn what_there_is_is_counted(store: &StoreUnderTest) {
         failed_webhooks: 1,
         pending_proposals: 1,
         holds: 1,
+        series: 2,
         booking_pages: 2,
         bookings: 2,
         ..expected
@@ -66,12 +73,15 @@ pub async fn what_there_is_is_counted(store: &StoreUnderTest) {
     let held_until = hold.hold.unwrap().expires_at;
     let (held, open) = (scene.glance_at(held_until).await, scene.glance_at(proposal.expires_at()).await);
     assert_eq!((held.holds, open.pending_proposals), (0, 0), "what has expired is not counted");
+    let last = hours(25, 26);
+    let [running, ended] = [last.start(), last.end()].map(|now| scene.glance_at(now));
+    assert_eq!((running.await.series, ended.await.series), (2, 1), "a series ends with its last occurrence");
 
     scene.decommission(&agent).await;
-    expected = Glance { agents: 0, calendars: 1, booking_pages: 1, bookings: 1, ..expected };
+    expected = Glance { agents: 0, calendars: 1, series: 1, booking_pages: 1, bookings: 1, ..expected };
     assert_eq!(scene.glance().await, expected);
     scene.delete(&shared).await;
-    expected = Glance { calendars: 0, booking_pages: 0, bookings: 0, holds: 0, ..expected };
+    expected = Glance { calendars: 0, series: 0, booking_pages: 0, bookings: 0, holds: 0, ..expected };
     assert_eq!(scene.glance().await, expected);
     assert_eq!(other.glance().await, empty);
 }

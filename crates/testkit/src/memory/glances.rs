@@ -29,6 +29,7 @@ impl Glances for MemoryStore {
             has_had_agent: state.agents.values().any(|agent| agent.org == org),
             agents: state.existing(org, Metric::Agents),
             calendars: state.existing(org, Metric::Calendars),
+            series: state.existing_at(org, Metric::RecurringEvents, now),
             booking_pages: state.existing(org, Metric::BookingPages),
             webhooks: state.existing(org, Metric::WebhookEndpoints),
             failed_webhooks: state.webhooks.values().filter(failed).count() as u64,
