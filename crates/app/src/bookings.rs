@@ -456,12 +456,12 @@ impl App {
             return Ok(());
         }
         // An undo does not bring an event back that has another version than its run left.
-        let left = event.with_other_guests();
-        if event.deleted_at.is_some() {
+        if event.deleted_at.is_none() {
+            let (left, about) = (event.with_other_guests(), EventType::EventUpdated);
+            self.write_outcome(Outcome { page, booking, event: left, seen: Some(event), about }, now, changes);
+        } else if let Some(left) = event.staying_gone(now) {
+            changes.still_gone.insert(id);
             changes.calendars.push(Write::update(&event, left));
-        } else {
-            let (seen, about) = (Some(event), EventType::EventUpdated);
-            self.write_outcome(Outcome { page, booking, event: left, seen, about }, now, changes);
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The writes that a use case commits, as plain data.
 
+use std::collections::BTreeSet;
+
 use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RequestId, Revision, Version};
 use kalends_notifications::{FeedEntry, Letter, Message, Withdrawn};
@@ -27,6 +29,9 @@ pub struct ChangeSet {
     pub accounts: Vec<kalends_accounts::Change>,
     /// Writes to agents, calendars and events.
     pub calendars: Vec<kalends_calendars::Change>,
+    /// The events among those writes that were deleted before. They only get a new version, which readers of the change
+    /// feed need not know.
+    pub still_gone: BTreeSet<EventId>,
     /// Writes to webhook endpoints and their deliveries.
     pub webhooks: Vec<kalends_notifications::Change>,
     /// Writes to subscriptions and imported items.
@@ -196,6 +201,7 @@ impl ChangeSet {
             guards: Vec::new(),
             accounts: Vec::new(),
             calendars: Vec::new(),
+            still_gone: BTreeSet::new(),
             webhooks: Vec::new(),
             feeds: Vec::new(),
             proposals: Vec::new(),

@@ -11,10 +11,11 @@ use crate::ChangeSet;
 
 /// The native events that the change-set writes and none of its messages shows, in order, each with what happened to
 /// it. Among them are a series of which one occurrence changed, overrides that were rewritten or dropped with their
-/// series, and events to which an attendee replied.
+/// series, and events to which an attendee replied. What was gone before and stays gone is not among them.
 pub(crate) fn unannounced(changes: &ChangeSet, now: Timestamp) -> Vec<(EventType, Event)> {
     let written = changes.calendars.iter().filter_map(Change::event);
-    let mut native = written.filter(|event| event.source == EventSource::Internal).peekable();
+    let native = written.filter(|event| event.source == EventSource::Internal);
+    let mut native = native.filter(|event| !changes.still_gone.contains(&event.id)).peekable();
     if native.peek().is_none() {
         return Vec::new();
     }

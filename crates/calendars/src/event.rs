@@ -357,6 +357,15 @@ impl Event {
         Self { version: self.version.next(), seat_changes: self.seat_changes + 1, ..self.clone() }
     }
 
+    /// The deleted event in a version after that of its deletion, so that no undo brings it back. `None` if it has such a
+    /// version already, or is not deleted. Nobody sees a difference.
+    #[must_use]
+    pub fn staying_gone(&self, now: Timestamp) -> Option<Self> {
+        // Nothing else writes to a deleted event without bringing it back.
+        let is_of_deletion = self.deleted_at.is_some_and(|deleted_at| self.updated_at <= deleted_at);
+        is_of_deletion.then(|| Self { updated_at: now, ..self.with_other_guests() })
+    }
+
     /// The event as cancelled at its source.
     #[must_use]
     pub fn cancelled(&self, now: Timestamp) -> Self {
@@ -570,5 +579,20 @@ mod tests {
         event.status = status;
         assert_eq!(event.blocks(), blocks);
         assert!(!event.deleted(event.created_at).unwrap().blocks());
+    }
+
+    #[test]
+    fn a_deleted_event_gets_one_more_version_to_stay_gone() {
+        let at = Timestamp::from_micros;
+        let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
+        assert_eq!(event.staying_gone(at(6)), None, "it is not deleted");
+        let deleted = event.deleted(at(7)).unwrap();
+        let stays = deleted.staying_gone(at(8)).unwrap();
+        assert_eq!((stays.version, stays.deleted_at), (deleted.version.next(), Some(at(7))));
+        assert_eq!(stays.version.0 - stays.seat_changes, deleted.version.0, "others see no change");
+        assert_eq!(stays.staying_gone(at(9)), None);
+        // It came back and was deleted again.
+        let again = Event { deleted_at: None, ..stays }.deleted(at(10)).unwrap();
+        assert!(again.staying_gone(at(11)).is_some());
     }
 }

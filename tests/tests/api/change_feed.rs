@@ -474,3 +474,42 @@ async fn all_readers_on_all_nodes_see_one_sequence(#[case] database: Database) {
     assert_eq!(sequence.iter().cloned().collect::<BTreeSet<_>>(), made, "nothing is missing");
     assert_eq!(sequence.len(), made.len(), "nothing comes twice");
 }
+
+/// A booking has an event on each calendar, and a run deletes one of them. Each move of the booking keeps it gone.
+#[apply(on_both)]
+#[tokio::test]
+async fn an_event_is_deleted_once_however_often_its_booking_moves(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let since = end(&api).await;
+    let mut calendars = Vec::new();
+    for _ in 0..2 {
+        calendars.push(agent_with_calendar(&api).await.1);
+    }
+    let page = json!({
+        "calendar_id": calendars[0], "calendars": [calendars[1]], "assignment": "collective", "title": "x"
+    });
+    let page = api.post("/v1/booking-pages").json(page).await.expect(201);
+    let slug = page["slug"].as_str().unwrap();
+    let guest = server.anonymous();
+    let slots = guest.get(format!("/book/{slug}/slots")).await.expect(200);
+    let start = |place: usize| &slots["slots"][20 + 2 * place]["start"];
+    let path = |url: &Value| {
+        let url = url.as_str().unwrap();
+        url[url.find("/book/").unwrap()..].to_owned()
+    };
+    let booking = json!({ "name": "Ada", "email": "ada@example.com", "start": start(0) });
+    let booked = guest.post(format!("/book/{slug}")).json(booking).await.expect(201);
+    let on_second = api.get(format!("/v1/calendars/{}/events", calendars[1])).await.expect(200).column("id");
+    let [gone] = on_second.as_slice() else { panic!("{on_second:?}") };
+    api.delete(format!("/v1/events/{gone}")).header("kalends-run", "tidy-up").await.expect(204);
+    for place in 1..=2 {
+        let to = json!({ "start": start(place) });
+        guest.post(path(&booked["reschedule_url"])).json(to).await.expect(200);
+    }
+    guest.post(path(&booked["cancel_url"])).await.expect(200);
+    let entries = seen(&all(&api, &since, "50").await);
+    let of_gone: Vec<&str> = entries.iter().filter(|(_, id)| id == gone).map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(of_gone, ["event.created", "event.deleted"], "{entries:?}");
+    let undone = api.post("/v1/runs/tidy-up/undo").await.refused(409, "conflict");
+    assert_eq!(undone.at("/error/in_the_way/0/reason"), "changed", "{}", undone.describe());
+}
