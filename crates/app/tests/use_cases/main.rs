@@ -16,4 +16,5 @@ mod metadata;
 mod metering;
 mod series_scopes;
 mod subscriptions;
+mod takeovers;
 mod timers;
