@@ -5,7 +5,10 @@
 //! have titles, and the stand-in returns them wherever the real one might, and in more places.
 
 mod google;
+mod graph;
 mod microsoft;
+mod publishing;
+mod written;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,6 +26,8 @@ use axum::{
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
+pub use self::publishing::TheirCopy;
+use self::publishing::Writing;
 use crate::authorization::{self, Codes, Parameters, back, complaint, error, is_our_client, value};
 
 /// How an event is shown to others.
@@ -84,6 +89,9 @@ struct Desk {
     tokens: Vec<String>,
     revoked: Vec<String>,
     requests: Vec<String>,
+    /// Whether the person at the browser grants only reading.
+    only_reading: bool,
+    writing: Writing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,11 +134,13 @@ impl CalendarProvider {
             tokens: Vec::new(),
             revoked: Vec::new(),
             requests: Vec::new(),
+            only_reading: false,
+            writing: Writing::default(),
         };
         let provider = Self { kind, base, desk: Arc::new(Mutex::new(desk)) };
         let api = match kind {
             Kind::Google => google::routes(),
-            Kind::Microsoft => microsoft::routes(),
+            Kind::Microsoft => microsoft::routes().merge(graph::routes()),
         };
         let router = Router::new()
             .merge(api)
@@ -337,13 +347,18 @@ async fn answers(State(provider): State<CalendarProvider>, request: Request, nex
     }
 }
 
+fn is_exactly(scopes: &BTreeSet<String>, expected: &[&str]) -> bool {
+    scopes.iter().map(String::as_str).eq(expected.iter().copied().collect::<BTreeSet<_>>())
+}
+
 async fn authorize(State(provider): State<CalendarProvider>, Query(query): Query<Vec<(String, String)>>) -> Response {
     let given = match provider.desk(|desk| desk.codes.parameters(&query)) {
         Ok(given) => given,
         Err(wrong) => return complaint(&wrong),
     };
     let scopes: BTreeSet<String> = value(&given, "scope").split(' ').map(str::to_owned).collect();
-    if scopes != provider.scopes() {
+    let publishing = provider.kind == Kind::Microsoft && is_exactly(&scopes, microsoft::PUBLISHING_SCOPES);
+    if scopes != provider.scopes() && !publishing {
         return complaint("scope");
     }
     let lasts = match provider.kind {
@@ -352,6 +367,7 @@ async fn authorize(State(provider): State<CalendarProvider>, Query(query): Query
         Kind::Microsoft => scopes.contains(microsoft::LASTING),
     };
     let code = provider.desk(|desk| {
+        let scopes = if publishing && desk.only_reading { provider.scopes() } else { scopes };
         let consent = Consent { account: desk.visitor.clone(), scopes };
         (!desk.declines).then(|| desk.codes.issue(&given, Granted { consent, lasts }))
     });

@@ -37,7 +37,7 @@ mod under_test;
 pub use answer::Answer;
 pub use authorization::{CLIENT_ID, CLIENT_SECRET};
 pub use browser::{Browser, Key, Visitor};
-pub use calendar_provider::{CalendarProvider, TheirEvent, Transparency};
+pub use calendar_provider::{CalendarProvider, TheirCopy, TheirEvent, Transparency};
 pub use client::{Call, Client, plain_http};
 pub use collector::{Collected, Collector};
 pub use database::Database;

@@ -8,6 +8,7 @@
 'use strict';
 
 const { mkdirSync, rmSync } = require('node:fs');
+const { createServer } = require('node:http');
 const { join } = require('node:path');
 const { expect, newPage, prefer, problems, rules, run, SCHEMES, WIDTHS } = require('./browser.cjs');
 const { api, serve, signUp, EMAIL, PASSWORD } = require('./server.cjs');
@@ -81,6 +82,65 @@ async function furnish(base) {
   await call('POST', `/v1/agents/${agents[0]}/ical-subscriptions`, { calendar_id: calendars[0], url: 'https://feeds.example.com/team.ics', label: 'Team' })
     .catch((error) => problems.push(`no subscription: ${error.message}`));
   await call('POST', '/v1/auth/members', { email: 'grace@example.com', role: 'member' });
+  await connect(base, call).catch((error) => problems.push(`no connected calendar: ${error.message}`));
+}
+
+// Microsoft, as far as the server uses it: an account with two calendars, which takes every event. Returns the settings
+// with which the server connects it, and a function that ends it.
+async function microsoft() {
+  let written = 0;
+  const calendars = ['Calendar', LONG].map((name, place) => ({ id: `calendar-${place}`, name, isDefaultCalendar: place === 0 }));
+  const created = ({ id, method }) => (method === 'POST'
+    ? { id, status: 201, headers: {}, body: { id: `event-${written += 1}`, '@odata.etag': 'W/"1"' } }
+    : { id, status: 404, headers: {}, body: { error: { code: 'ErrorItemNotFound', message: 'not found' } } });
+  const said = (path, body) => {
+    if (path === '/token') {
+      const scope = 'offline_access https://graph.microsoft.com/Calendars.ReadWrite';
+      return { access_token: 'access', refresh_token: 'refresh', token_type: 'Bearer', expires_in: 3599, scope };
+    }
+    if (path.endsWith('/$batch')) return { responses: JSON.parse(body).requests.map(created) };
+    return { value: path.endsWith('/me/calendars') ? calendars : [] };
+  };
+  const provider = createServer((request, answer) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://provider');
+    if (pathname === '/authorize') {
+      const back = new URL(searchParams.get('redirect_uri'));
+      back.search = new URLSearchParams({ code: 'code', state: searchParams.get('state') });
+      answer.writeHead(302, { location: back.href }).end();
+      return;
+    }
+    let body = '';
+    request.on('data', (part) => { body += part; });
+    request.on('end', () => {
+      answer.setHeader('content-type', 'application/json');
+      answer.end(JSON.stringify(said(pathname, body)));
+    });
+  });
+  await new Promise((resolve) => { provider.listen(0, '127.0.0.1', resolve); });
+  const address = `127.0.0.1:${provider.address().port}`;
+  const named = {
+    CLIENT_ID: 'client', CLIENT_SECRET: 'secret', AUTHORIZE_URL: `http://${address}/authorize`, TOKEN_URL: `http://${address}/token`,
+    ISSUER: `http://${address}`, CALENDARS: 'true', CALENDAR_URL: `http://${address}/v1.0`,
+  };
+  const settings = Object.fromEntries(Object.entries(named).map(([name, value]) => [`KALENDS_OAUTH_MICROSOFT_${name}`, value]));
+  return { settings: { ...settings, KALENDS_EGRESS_ALLOW: address }, end: () => { provider.closeAllConnections(); provider.close(); } };
+}
+
+// Connects the account, whose busy times count for all agents, and copies the events of the first calendar to it.
+async function connect(base, call) {
+  const headers = { 'content-type': 'application/json' };
+  const post = (path, body, more = {}) => fetch(base + path, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) });
+  const { token } = await (await post('/v1/auth/signin', { email: EMAIL, password: PASSWORD })).json();
+  const begun = await post('/v1/calendar-connections/oauth/microsoft/start', { publishing: true }, { authorization: `Bearer ${token}` });
+  const cookie = begun.headers.get('set-cookie').split(';')[0];
+  const { authorization_url: asked } = await begun.json();
+  const back = new URL((await fetch(asked, { redirect: 'manual' })).headers.get('location'));
+  const ended = await fetch(base + back.pathname + back.search, { redirect: 'manual', headers: { cookie } });
+  const connection = new URL(ended.headers.get('location'), base).searchParams.get('connected');
+  const { data: theirs } = await call('GET', `/v1/calendar-connections/${connection}/external-calendars`);
+  await call('POST', '/v1/availability-grants', { external_calendar_ids: [theirs[0].id], audience: 'all' });
+  const { data: ours } = await call('GET', '/v1/calendars?include=all');
+  await call('PUT', `/v1/calendars/${ours[0].id}/external-destination`, { external_calendar_id: theirs[1].id });
 }
 
 // The address of the page on which a person decides about a connector.
@@ -244,7 +304,9 @@ run(async (browser) => {
     rmSync(PICTURES, { recursive: true, force: true });
     mkdirSync(PICTURES, { recursive: true });
   }
-  const { base, end } = await serve({ KALENDS_SIGNUP_PLAN: 'custom', KALENDS_ADMIN_TOKEN: TOKEN, KALENDS_IP_LIMITS: 'off' });
+  const provider = await microsoft();
+  const settings = { KALENDS_SIGNUP_PLAN: 'custom', KALENDS_ADMIN_TOKEN: TOKEN, KALENDS_IP_LIMITS: 'off' };
+  const { base, end } = await serve({ ...settings, ...provider.settings });
   const [kinds, signedOut] = [new Set(), new Set()];
   let largest = 0;
   try {
@@ -273,6 +335,7 @@ run(async (browser) => {
     }
   } finally {
     end();
+    provider.end();
   }
   return `${kinds.size + signedOut.size} kinds of pages, of at most ${largest} bytes`;
 });

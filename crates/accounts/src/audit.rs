@@ -144,6 +144,10 @@ actions! {
     ConnectionAuthorize = "connection.authorize",
     /// A connection was revoked, or a link cancelled.
     ConnectionRevoke = "connection.revoke",
+    /// The events of a calendar are published to an account, or the policy for that was changed.
+    ExternalDestinationUpdate = "external_destination.update",
+    /// The events of a calendar are no longer published.
+    ExternalDestinationDelete = "external_destination.delete",
     /// A request was refused by a rate limit. Entries are sampled.
     RateLimitExceeded = "rate_limit.exceeded",
 }
@@ -337,7 +341,7 @@ mod tests {
                       webhook.update webhook.delete ical_subscription.create ical_subscription.update \
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking_page.consent booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
-                      proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
+                      proposal.cancel connection.create connection.authorize connection.revoke external_destination.update external_destination.delete hold.confirm \
                       user.update member.invite member.join member.update member.delete run.undo approval.approve approval.deny approval.cancel hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();
         let known: BTreeSet<_> = Action::ALL.iter().map(|action| action.as_str()).collect();

@@ -63,6 +63,8 @@ impl Action {
             Self::ConnectionCreate => "created the connection link {}",
             Self::ConnectionAuthorize => "authorized the connection {}",
             Self::ConnectionRevoke => "revoked the connection or link {}",
+            Self::ExternalDestinationUpdate => "set where the events of {} are published",
+            Self::ExternalDestinationDelete => "stopped publishing the events of {}",
             Self::RateLimitExceeded => "exceeded a limit",
         }
     }

@@ -152,7 +152,7 @@ impl App {
         if changed.is_empty() {
             return Ok(Vec::new());
         }
-        let humans = self.read_humans(org, seen, widest(span), now, true).await?;
+        let humans = self.read_humans(org, (seen, sources), widest(span), now, true).await?;
         let mut conflicts = Vec::new();
         for calendar in changed {
             let rules = self.parts.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();

@@ -87,7 +87,8 @@ impl App {
             return Ok(known);
         }
         let window = slots.query.window();
-        let humans = self.read_humans(org, question.humans.clone(), widest(window), now, slots.allow_stale).await?;
+        let counting = (question.humans.clone(), question.sources.as_slice());
+        let humans = self.read_humans(org, counting, widest(window), now, slots.allow_stale).await?;
         // Unknown time that is neither offered nor busy could only come from a human calendar.
         let humans = humans.hiding_unknown(about_others.is_some());
         let (mut parties, busy) = (Vec::new(), slots.include_busy);
@@ -221,7 +222,7 @@ impl App {
         now: Timestamp,
     ) -> Result<BusySet, Refusal> {
         let seen = self.humans_of(org, sources).await?;
-        let humans = self.read_humans(org, seen, widest(window), now, false).await?;
+        let humans = self.read_humans(org, (seen, sources), widest(window), now, false).await?;
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 

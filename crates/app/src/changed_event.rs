@@ -1,12 +1,12 @@
 //! The last step of the use cases that change an event: its message, its answer and the commit.
 
-use kalends_calendars::{Event, ExternalSync};
+use kalends_calendars::Event;
 use kalends_kernel::AgentId;
 use kalends_notifications::EventType;
 use kalends_time::{Timestamp, Zone};
 use kalends_wire as wire;
 
-use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt, local::shown_in};
+use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt, external_sync::Publication, local::shown_in};
 
 /// An event that a use case has changed.
 pub(crate) struct ChangedEvent {
@@ -21,11 +21,13 @@ pub(crate) struct ChangedEvent {
     /// The zone of its calendar, for notices and for the local times that a request may ask for; `None` if it is not
     /// known.
     pub(crate) zone: Option<Zone>,
+    /// How the events of its calendar are published; `None` if that is not known.
+    pub(crate) publication: Option<Publication>,
 }
 
 impl App {
-    /// Adds the message about an event to `changes`, and returns the event as its answer shows it, without local
-    /// times.
+    /// Adds the message about an event to `changes`, and returns the event without local times and without the state of
+    /// its copy.
     pub(crate) fn announced(
         &self,
         event: Event,
@@ -36,7 +38,7 @@ impl App {
         let version = event.version;
         let resource = wire::Event::from(event);
         changes.messages.push(self.message(changes.org, about, &resource, version, now));
-        resource.with_external_sync(ExternalSync::NotConfigured)
+        resource
     }
 
     /// Commits `changes` with the message about the event. The answer shows the event.
@@ -47,14 +49,17 @@ impl App {
         now: Timestamp,
         mut changes: ChangeSet,
     ) -> Result<Answered<wire::Event>, Attempt> {
-        let ChangedEvent { event, about, resource, agent, zone } = changed;
+        let ChangedEvent { event, about, resource, agent, zone, publication } = changed;
         let version = event.version;
-        let event = self.announced(event, about, now, &mut changes);
+        let sync = self.sync_of(publication, &event).await?;
+        let event = self.announced(event, about, now, &mut changes).with_external_sync(sync);
         let event = match zone {
             Some(zone) => shown_in(actor, event, zone),
             None => event,
         };
         let answer = Answered::shows(&actor.request, event, Some(version));
-        self.commit_for(actor, agent, resource, changes, answer).await
+        let answered = self.commit_for(actor, agent, resource, changes, answer).await?;
+        self.nudge_publishing(publication);
+        Ok(answered)
     }
 }

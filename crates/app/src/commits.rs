@@ -16,6 +16,7 @@ use crate::{
     attempt::Attempt,
     audit::{By, Subject},
     ports::CommitError,
+    publishing::makes_publication_due,
     refreshing::makes_refresh_due,
     syncing::makes_due,
 };
@@ -138,6 +139,7 @@ impl App {
         let (org, is_read) = (changes.org, !changes.messages.is_empty() || !changes.entries.is_empty());
         let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
         let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
+        let publishes = makes_publication_due(&changes);
         let writes = !changes.letters.is_empty();
         let committed = self.parts.store.commit(changes).await;
         match &committed {
@@ -163,6 +165,9 @@ impl App {
         }
         if refreshes {
             self.nudges.refresh.notify_one();
+        }
+        if publishes {
+            self.nudges.publish.notify_one();
         }
         Ok(())
     }

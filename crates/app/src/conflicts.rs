@@ -251,7 +251,11 @@ impl App {
         let seen = self.humans_of(org, &[source]).await?;
         if !seen.is_empty() {
             // Unknown time is not offered, but it does not conflict either.
-            let humans = self.read_humans(org, seen, span, self.now(), true).await?;
+            let mut humans = self.read_humans(org, (seen, &[source]), span, self.now(), true).await?;
+            if let Some(agent) = source.agent.filter(|_| humans.have_copies()) {
+                // An event may move between calendars of an agent. Its copy at the provider follows only later.
+                humans = humans.about(&self.parts.store.sources_of_agents(org, &[agent]).await?);
+            }
             let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
             busy.spans().iter().for_each(|span| each(Block { kind: BlockKind::HumanBusy, span: *span }));
         }

@@ -10,7 +10,7 @@ use kalends_accounts::{
     self as accounts, Action, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
-use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
+use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, NewLink, Purpose, TheirCalendar, Tokens, listing};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, StoreError};
 use kalends_wire as wire;
 use tracing::Instrument as _;
@@ -108,8 +108,24 @@ struct Consented {
     calendars: Vec<TheirCalendar>,
 }
 
+impl Consented {
+    /// The tokens of a connection of the same account from now on. If it is connected again only to be read, it does not
+    /// lose the access to write events. A new consent to a connection of its own may take that away.
+    fn tokens_for(&self, known: &Connection) -> Tokens {
+        let connects = matches!(self.attempt.purpose, Purpose::Connect { .. });
+        let is_less = known.tokens.publishing && !self.tokens.publishing;
+        if connects && is_less && !known.refresh.lapsed { known.tokens.clone() } else { self.tokens.clone() }
+    }
+}
+
 /// The connection that a consent created or renewed.
 type Kept = Result<ConnectionId, ConsentFailure>;
+
+/// Refuses publishing to a provider that does not support it.
+fn can_publish(provider: Provider, publishing: bool) -> Result<(), Refusal> {
+    let asked = NewLink { publishing, ..NewLink::default() };
+    if asked.suits(provider) { Ok(()) } else { Err(Refusal::NotPublished(provider)) }
+}
 
 /// Logs why nothing is connected, and returns the outcome for the user.
 fn unconnected(
@@ -145,12 +161,13 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured, or a link that does not exist; [`Refusal::Link`];
-    /// [`Refusal::NotPublished`] if the link asks for publishing, which the provider does not support.
+    /// [`Refusal::NotPublished`] if the request or the link asks for publishing, which the provider does not support.
     pub async fn begin_connection(
         &self,
         actor: &Actor,
         provider: &str,
         link: Option<&str>,
+        publishing: bool,
     ) -> Result<ConsentBegun, Refusal> {
         let (_, human) = human(actor)?;
         let client = self.calendar_client(provider)?;
@@ -160,38 +177,46 @@ impl App {
         };
         if let Some(link) = &link {
             link.followed_by(human, self.now())?;
-            if !link.requested.suits(client.provider) {
-                return Err(Refusal::NotPublished(client.provider));
-            }
         }
+        let publishing = publishing || link.as_ref().is_some_and(|link| link.requested.publishing);
+        can_publish(client.provider, publishing)?;
         let purpose = Purpose::Connect { link: link.as_ref().map(|link| link.id) };
         let resource = link.map_or(human.to_string(), |link| link.id.to_string());
-        self.begin_consent(actor, client, purpose, resource).await
+        self.begin_consent(actor, client, (purpose, publishing), resource).await
     }
 
-    /// Begins an attempt to renew the consent of a connection.
+    /// Begins an attempt to renew the consent of a connection. `publishing` says whether to ask for consent to publish
+    /// events; `None` asks for what the connection has.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if no such connection exists, or its provider is no longer configured.
-    pub async fn begin_reauthorization(&self, actor: &Actor, id: &str) -> Result<ConsentBegun, Refusal> {
+    /// [`Refusal::NotFound`] if no such connection exists, or its provider is no longer configured;
+    /// [`Refusal::NotPublished`] for publishing, if the provider does not support it.
+    pub async fn begin_reauthorization(
+        &self,
+        actor: &Actor,
+        id: &str,
+        publishing: Option<bool>,
+    ) -> Result<ConsentBegun, Refusal> {
         let connection = self.connection_of(actor, id).await?;
         let client = self.calendar_client(connection.provider.as_str())?;
+        let publishing = publishing.unwrap_or(connection.tokens.publishing);
+        can_publish(client.provider, publishing)?;
         let purpose = Purpose::Reauthorize { connection: connection.id };
-        self.begin_consent(actor, client, purpose, connection.id.to_string()).await
+        self.begin_consent(actor, client, (purpose, publishing), connection.id.to_string()).await
     }
 
     async fn begin_consent(
         &self,
         actor: &Actor,
         client: &Client,
-        purpose: Purpose,
+        (purpose, publishing): (Purpose, bool),
         resource: String,
     ) -> Result<ConsentBegun, Refusal> {
         let (_, human) = human(actor)?;
         let of = (actor.org(), human);
-        let (attempt, begun) = ConnectAttempt::begin(of, purpose, client, self.now(), self.entropy());
+        let (attempt, begun) = ConnectAttempt::begin(of, purpose, publishing, client, self.now(), self.entropy());
         self.parts.store.keep_connect_attempt(&attempt).await?;
-        let url = ConnectAttempt::authorization_url(&begun, client).into();
+        let url = attempt.authorization_url(&begun, client).into();
         let answer = Answered::shows(&actor.request, wire::ConsentBegun { authorization_url: url }, None);
         let changes = ChangeSet::new(actor.org());
         let answered = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::into_refusal)?;
@@ -306,7 +331,7 @@ impl App {
         };
         let connection = match known {
             Some(known) => {
-                let connection = Box::new(known.reauthorized(consented.tokens.clone(), now));
+                let connection = Box::new(known.reauthorized(consented.tokens_for(&known), now));
                 changes.bridge.push(Change::ReauthorizeConnection { connection, seen: known.version, at: now });
                 known.id
             }

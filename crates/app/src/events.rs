@@ -57,8 +57,9 @@ impl App {
             }
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about) = (event.id.to_string(), EventType::EventCreated);
-            let (agent, zone) = (calendar.agent, Some(calendar.zone));
-            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
+            let (agent, zone, publication) = (calendar.agent, Some(calendar.zone), Some((&calendar).into()));
+            let changed = ChangedEvent { event, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);
@@ -110,14 +111,18 @@ impl App {
                     invited.map_err(|refused| refused.about_item(index))?;
                 }
             }
-            let announced = events.into_iter().map(|event| {
+            let syncs = self.sync_of_new((&calendar).into(), &events).await?;
+            let announced = events.into_iter().zip(syncs).map(|(event, sync)| {
                 let resource = self.announced(event, EventType::EventCreated, now, &mut changes);
-                shown_in(actor, resource, calendar.zone)
+                shown_in(actor, resource.with_external_sync(sync), calendar.zone)
             });
             let data: Vec<kalends_wire::Event> = announced.collect();
             limit(actor, &mut changes, Metric::Events, data.len() as u64, now);
             let answer = Answered::shows(&actor.request, kalends_wire::EventBatch { data }, None);
-            self.commit_for(actor, calendar.agent, calendar.id.to_string(), changes, answer).await
+            let id = calendar.id.to_string();
+            let answered = self.commit_for(actor, calendar.agent, id, changes, answer).await?;
+            self.nudge_publishing(Some((&calendar).into()));
+            Ok(answered)
         })
         .await;
         drop(turn);
@@ -347,8 +352,9 @@ impl App {
             changes.calendars.extend(override_writes(overrides, now)?);
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
-            let event = event.at(now);
-            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
+            let (event, publication) = (event.at(now), Some((&calendar).into()));
+            let changed = ChangedEvent { event, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);

@@ -34,7 +34,7 @@ impl App {
         let (org, time, now) = (actor.org(), query.time, self.now());
         let (sources, without) = self.explained_sources(actor, &query.of).await?;
         let seen = self.humans_of_agents(org, &sources, &without).await?;
-        let humans = self.read_humans(org, seen, widest(time), now, query.allow_stale).await?;
+        let humans = self.read_humans(org, (seen, &sources), widest(time), now, query.allow_stale).await?;
         let (mut cut, mut reach) = (false, time);
         let mut looked = Vec::with_capacity(sources.len());
         for source in &sources {

@@ -10,7 +10,7 @@ use kalends_calendars::{
     ports::{HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, Page};
+use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, Page, StoreError};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_time::{Span, Timestamp};
@@ -23,6 +23,7 @@ use crate::{
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{CalendarBusy, obstacles},
+    external_sync::{Publication, Publications},
     local::LocalZones,
 };
 
@@ -69,7 +70,9 @@ impl App {
             let OwnedEvent { event, agent } = owned;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about, zone) = (event.id.to_string(), EventType::EventHoldCreated, Some(calendar.zone));
-            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
+            let publication = Some((&calendar).into());
+            let changed = ChangedEvent { event, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);
@@ -213,12 +216,14 @@ impl App {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             let now = self.now();
             let event = decide(&seen, now)?;
-            let zones = self.local_zones(actor, std::slice::from_ref(&event)).await?;
+            let calendar = self.parts.store.find_calendar(actor.org(), event.calendar).await?;
             let mut changes = ChangeSet::new(actor.org());
             self.require_unchanged(actor, if_as_of, (&event, Some(&seen)), now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            let (resource, zone) = (id.to_string(), zones.of(event.calendar));
-            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
+            let zone = calendar.as_ref().filter(|_| actor.request.local).map(|calendar| calendar.zone);
+            let (resource, publication) = (id.to_string(), calendar.as_ref().map(Into::into));
+            let changed = ChangedEvent { event, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await
     }
@@ -264,7 +269,9 @@ impl App {
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
             let hidden = hidden(actor, calendars.iter().map(|calendar| (calendar.id, calendar.agent)));
             let about = |_: &Event| Some(EventType::EventHoldCreated);
-            let answer = self.announce_set(actor, (set, &hidden), events, about, now, &mut changes).await?;
+            let publications = Publications::of(calendars.iter());
+            let seen = (set, &hidden, &publications);
+            let answer = self.announce_set(actor, seen, events, about, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await;
@@ -281,7 +288,10 @@ impl App {
         let hidden = hidden(actor, found.iter().map(|owned| (owned.event.calendar, owned.agent)));
         let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
         let zones = self.local_zones(actor, &events).await?;
-        Ok(shown(HoldSet { id, events }, &zones, |calendar| hidden.contains(&calendar), self.now()))
+        let calendars = events.iter().map(|event| event.calendar).collect();
+        let publications = self.publications(actor.org(), calendars).await?;
+        let set = HoldSet { id, events };
+        Ok(self.shown_set(set, &zones, &publications, |calendar| hidden.contains(&calendar), self.now()).await?)
     }
 
     /// The hold sets that still have an event, by creation. An agent's key sees the sets whose events are all on
@@ -309,7 +319,13 @@ impl App {
             None => BTreeSet::new(),
         };
         let is_hidden = |calendar: CalendarId| widened.is_some() && !own.contains(&calendar);
-        Ok(found.map(|set| shown(set, &LocalZones::default(), is_hidden, now)))
+        let calendars = found.data.iter().flat_map(|set| &set.events).map(|event| event.calendar).collect();
+        let publications = self.publications(actor.org(), calendars).await?;
+        let mut data = Vec::with_capacity(found.data.len());
+        for set in found.data {
+            data.push(self.shown_set(set, &LocalZones::default(), &publications, is_hidden, now).await?);
+        }
+        Ok(Listed { data, total: found.total })
     }
 
     /// The events of a hold set. The actor must have access to all of them, or have placed them.
@@ -390,7 +406,10 @@ impl App {
                 }
             }
             let type_of = |event: &Event| changed.contains(&event.id).then_some(event_type);
-            let answer = self.announce_set(actor, (set, &hidden), events, type_of, now, &mut changes).await?;
+            let calendars = events.iter().map(|event| event.calendar).collect();
+            let publications = self.publications(actor.org(), calendars).await?;
+            let shown = (set, &hidden, &publications);
+            let answer = self.announce_set(actor, shown, events, type_of, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
@@ -401,7 +420,7 @@ impl App {
     async fn announce_set(
         &self,
         actor: &Actor,
-        (set, hidden): (HoldSetId, &BTreeSet<CalendarId>),
+        (set, hidden, publications): (HoldSetId, &BTreeSet<CalendarId>, &Publications),
         events: Vec<Event>,
         type_of: impl Fn(&Event) -> Option<EventType>,
         now: Timestamp,
@@ -411,8 +430,12 @@ impl App {
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
             let (event_type, version) = (type_of(&event), event.version);
-            let seen = hidden.contains(&event.calendar).then(|| event.clone().as_its_placer_sees());
-            let resource = kalends_wire::Event::from(event.at(now));
+            let is_hidden = hidden.contains(&event.calendar);
+            let seen = is_hidden.then(|| event.clone().as_its_placer_sees());
+            let publication = publications.get(event.calendar);
+            let event = event.at(now);
+            let sync = self.sync_seen(publication, &event, is_hidden).await?;
+            let resource = kalends_wire::Event::from(event);
             let message = |event_type| self.message(actor.org(), event_type, &resource, version, now);
             changes.messages.extend(event_type.map(message));
             let resource = match seen {
@@ -420,9 +443,40 @@ impl App {
                 Some(seen) => kalends_wire::Event::from(seen.at(now)),
                 None => zones.with_local(resource),
             };
-            holds.push(resource.with_external_sync(ExternalSync::NotConfigured));
+            holds.push(resource.with_external_sync(sync));
         }
         Ok(Answered::shows(&actor.request, kalends_wire::HoldSet { id: set, holds }, None))
+    }
+
+    /// The set as it is at `now`. Events on hidden calendars are shown as the agent of the key wrote them.
+    async fn shown_set(
+        &self,
+        set: HoldSet,
+        zones: &LocalZones,
+        publications: &Publications,
+        is_hidden: impl Fn(CalendarId) -> bool + Send,
+        now: Timestamp,
+    ) -> Result<kalends_wire::HoldSet, StoreError> {
+        let mut holds = Vec::with_capacity(set.events.len());
+        for event in set.events {
+            let (hidden, publication) = (is_hidden(event.calendar), publications.get(event.calendar));
+            let event = event.at(now);
+            let sync = self.sync_seen(publication, &event, hidden).await?;
+            let event = if hidden { event.as_its_placer_sees().into() } else { zones.to_wire(event) };
+            holds.push(event.with_external_sync(sync));
+        }
+        Ok(kalends_wire::HoldSet { id: set.id, holds })
+    }
+
+    /// [`Self::sync_of`]. On a hidden calendar nothing is known of copies: whether its events are published is not for
+    /// others to know.
+    async fn sync_seen(
+        &self,
+        publication: Option<Publication>,
+        event: &Event,
+        is_hidden: bool,
+    ) -> Result<ExternalSync, StoreError> {
+        if is_hidden { Ok(ExternalSync::NotConfigured) } else { self.sync_of(publication, event).await }
     }
 
     /// The calendars of a hold set. All must be visible, and the actor must be allowed to place holds on them.
@@ -496,24 +550,6 @@ fn busy_only(blocks: &[Block], wanted: Span) -> Vec<Block> {
 /// The calendars of which the actor does not see everything.
 fn hidden(actor: &Actor, calendars: impl Iterator<Item = (CalendarId, Option<AgentId>)>) -> BTreeSet<CalendarId> {
     calendars.filter(|(_, owner)| !actor.sees_all_of(*owner)).map(|(calendar, _)| calendar).collect()
-}
-
-/// The set as it is at `now`. Events on hidden calendars are shown as the agent of the key wrote them.
-fn shown(
-    set: HoldSet,
-    zones: &LocalZones,
-    is_hidden: impl Fn(CalendarId) -> bool,
-    now: Timestamp,
-) -> kalends_wire::HoldSet {
-    let shown = |event: Event| {
-        let event = if is_hidden(event.calendar) {
-            event.as_its_placer_sees().at(now).into()
-        } else {
-            zones.to_wire(event.at(now))
-        };
-        event.with_external_sync(ExternalSync::NotConfigured)
-    };
-    kalends_wire::HoldSet { id: set.id, holds: set.events.into_iter().map(shown).collect() }
 }
 
 /// The value that all share, if they share one.

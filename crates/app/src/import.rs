@@ -136,7 +136,7 @@ impl App {
         let origin = Origin::Files(calendar.id);
         let known: KnownItems = self.parts.store.known_items(actor.org(), origin).await?.into_iter().collect();
         let context = Context { calendar_zone: calendar.zone, now: self.now() };
-        let compared = self.read_and_compare(origin, file, context, known, true).await;
+        let compared = self.read_and_compare(origin, file, context, known, (true, false)).await;
         let mut compared = compared.map_err(|error| FieldError::new("body", error.to_string()))?;
         compared.report.counts.untouched = compared.diff.untouched;
         Ok(compared)

@@ -1,8 +1,6 @@
 //! Moving events between calendars.
 
-use kalends_calendars::{
-    Calendar, Change, ChangedSeries, Event, EventError, ExternalSync, HoldScope, ports::OwnedEvent,
-};
+use kalends_calendars::{Calendar, Change, ChangedSeries, Event, EventError, HoldScope, ports::OwnedEvent};
 use kalends_kernel::{EventId, FieldError, FieldErrors};
 use kalends_notifications::EventType;
 use kalends_time::Timestamp;
@@ -48,7 +46,9 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             if calendar.id == seen.calendar {
                 let (resource, version) = (seen.id.to_string(), seen.version);
-                let event = wire::Event::from(seen.at(now)).with_external_sync(ExternalSync::NotConfigured);
+                let event = seen.at(now);
+                let sync = self.sync_of(Some((&calendar).into()), &event).await?;
+                let event = wire::Event::from(event).with_external_sync(sync);
                 let answer = Answered::shows(&actor.request, shown_in(actor, event, calendar.zone), Some(version));
                 return self.commit_for(actor, agent, resource, changes, answer).await;
             }
@@ -71,8 +71,9 @@ impl App {
             changes.calendars.push(Change::update(&seen, event.clone()));
             changes.calendars.extend(override_writes(overrides, now)?);
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
-            let event = event.at(now);
-            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
+            let (event, publication) = (event.at(now), Some((&calendar).into()));
+            let changed = ChangedEvent { event, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);

@@ -10,4 +10,5 @@ pub(crate) struct Nudges {
     pub(crate) letters: Notify,
     pub(crate) sync: Notify,
     pub(crate) refresh: Notify,
+    pub(crate) publish: Notify,
 }

@@ -334,6 +334,10 @@ operations! {
     LIST_GRANTS = "listAvailabilityGrants" "GET" "/v1/availability-grants" 200 Account;
     DELETE_GRANT = "deleteAvailabilityGrant" "DELETE" "/v1/availability-grants/{id}" 204 Account ConnectionRevoke;
 
+    GET_DESTINATION = "getExternalDestination" "GET" "/v1/calendars/{cal_id}/external-destination" 200 Account;
+    PUT_DESTINATION = "putExternalDestination" "PUT" "/v1/calendars/{cal_id}/external-destination" 200 Account ExternalDestinationUpdate;
+    DELETE_DESTINATION = "deleteExternalDestination" "DELETE" "/v1/calendars/{cal_id}/external-destination" 204 Account ExternalDestinationDelete;
+
     CREATE_PROPOSAL = "createProposal" "POST" "/v1/scheduling/proposals" 201 ProposalOrganize ProposalCreate;
     LIST_PROPOSALS = "listProposals" "GET" "/v1/scheduling/proposals" 200 ProposalList;
     GET_PROPOSAL = "getProposal" "GET" "/v1/scheduling/proposals/{id}" 200 ProposalRead;

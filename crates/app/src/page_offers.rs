@@ -324,7 +324,7 @@ impl App {
         now: Timestamp,
     ) -> Result<TakenOnPage, Attempt> {
         let (around, sources) = (page.reads(window), &parties.sources);
-        let humans = self.read_humans(page.org, humans.to_vec(), widest(around), now, false).await?;
+        let humans = self.read_humans(page.org, (humans.to_vec(), sources), widest(around), now, false).await?;
         let (mut each, mut all_known, mut until) = (Vec::new(), Vec::new(), None);
         for source in sources {
             let here = moving.leaving().iter().filter(|event| event.calendar == source.calendar);

@@ -10,7 +10,8 @@ use kalends_bridge::{
     CLAIM_LASTS, Change, Connection, Ended, ExternalCalendar, Listing, RENEW_BEFORE, Reading, RefreshClaim, SPANS_MAX,
     Tokens, listing, next_due, ports::KnownCalendar, window,
 };
-use kalends_kernel::{ExternalCalendarId, random_bytes};
+use kalends_kernel::{CalendarId, ExternalCalendarId, random_bytes};
+use kalends_time::Span;
 
 use crate::{
     App, ChangeSet, Refusal,
@@ -30,7 +31,11 @@ pub(crate) fn makes_refresh_due(changes: &ChangeSet) -> bool {
         | Change::DeleteConnection { .. }
         | Change::EndRefresh { .. }
         | Change::CreateGrant(_)
-        | Change::DeleteGrant { .. } => false,
+        | Change::DeleteGrant { .. }
+        | Change::PutDestination { .. }
+        | Change::EndDestination { .. }
+        | Change::RecordCopies { .. }
+        | Change::EndPublishing { .. } => false,
     })
 }
 
@@ -180,18 +185,20 @@ impl App {
         let mut busy = busy.into_iter();
         let mut unknown = 0;
         let read = counts.into_iter().map(|calendar| {
-            let spans = match busy.next() {
-                Some(TheirBusy::Known(spans)) => BusySet::from_unsorted(spans).clip(window),
+            let (spans, copies) = match busy.next() {
+                Some(TheirBusy::Known { spans, copies }) => {
+                    (BusySet::from_unsorted(spans).clip(window), clipped(copies, window))
+                }
                 Some(TheirBusy::Unknown(_)) | None => {
                     unknown += 1;
                     return calendar;
                 }
             };
-            if spans.len() > SPANS_MAX {
+            if spans.len() + copies.len() > SPANS_MAX {
                 unknown += 1;
                 return calendar;
             }
-            calendar.read(Reading { read_at: now, covers: window, spans })
+            calendar.read(Reading { read_at: now, covers: window, spans, copies })
         });
         // Busy times of calendars that count for nobody are not kept.
         let forgotten = others.iter().map(ExternalCalendar::unread);
@@ -199,6 +206,15 @@ impl App {
         listing.present = read.chain(forgotten).filter(|calendar| !before.contains(calendar)).collect();
         Ok(Read { listing, unknown })
     }
+}
+
+/// The busy times of copies in `window`, in order, each once.
+fn clipped(copies: Vec<(CalendarId, Span)>, window: Span) -> Vec<(CalendarId, Span)> {
+    let inside = copies.into_iter().filter_map(|(calendar, span)| Some((calendar, span.clip(window)?)));
+    let mut inside: Vec<_> = inside.collect();
+    inside.sort_unstable();
+    inside.dedup();
+    inside
 }
 
 /// A refresh that read nothing.
@@ -212,4 +228,27 @@ fn unread(tokens: Option<Tokens>, error: &ProviderError) -> Refreshed {
         }
     };
     Refreshed { tokens, listing: Listing::default(), ended }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn copies_are_clipped_sorted_and_kept_once() {
+        let span = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).unwrap();
+        let calendar = |number| CalendarId::from_uuid(Uuid::from_u128(number));
+        let read = vec![
+            (calendar(2), span(50, 60)),
+            (calendar(1), span(90, 120)),
+            (calendar(1), span(10, 20)),
+            (calendar(1), span(90, 130)),
+            (calendar(2), span(100, 110)),
+        ];
+        let expected = [(calendar(1), span(10, 20)), (calendar(1), span(90, 100)), (calendar(2), span(50, 60))];
+        assert_eq!(clipped(read, span(0, 100)), expected);
+    }
 }

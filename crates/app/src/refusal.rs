@@ -67,6 +67,8 @@ pub enum Missing {
     ExternalCalendar,
     /// A grant.
     Grant,
+    /// The destination of a calendar.
+    Destination,
     /// A calendar provider.
     CalendarProvider,
     /// A member of the organization, or an open invitation.
@@ -102,6 +104,7 @@ impl Missing {
             Self::Connection => "calendar connection",
             Self::ExternalCalendar => "external calendar",
             Self::Grant => "availability grant",
+            Self::Destination => "external destination of yours for",
             Self::CalendarProvider => "calendar provider",
             Self::Member => "member or open invitation",
             Self::Run => "run of this owner",
@@ -406,6 +409,9 @@ pub enum Refusal {
         .0.title()
     )]
     NotPublished(kalends_accounts::oauth::Provider),
+    /// The events of a calendar cannot be published there.
+    #[error(transparent)]
+    Destination(#[from] kalends_bridge::DestinationError),
     /// A connection with this status is not refreshed.
     #[error("the connection is not refreshed while its status is {status}; {remedy}", status = .0.as_str(), remedy = remedy(*.0))]
     NotRefreshed(ConnectionStatus),

@@ -149,7 +149,9 @@ impl App {
                 Change::UpdateEvent { event: changed.clone(), seen: seen_occurrence.version }
             });
             let (resource, about, zone) = (occurrence.to_string(), EventType::EventUpdated, Some(calendar.zone));
-            self.commit_event(actor, ChangedEvent { event: changed, about, resource, agent, zone }, now, changes).await
+            let publication = Some((&calendar).into());
+            let changed = ChangedEvent { event: changed, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);
@@ -215,10 +217,13 @@ impl App {
                 self.invite(actor, invited, now, &mut changes).await?;
             }
             let (id, version) = (series.id, series.version);
-            let mut resource = self.announced(series, EventType::EventUpdated, now, &mut changes);
+            let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
+            let calendar = calendar.ok_or_else(|| path.missing())?;
+            let sync = self.sync_of(Some((&calendar).into()), &series).await?;
+            let mut resource =
+                self.announced(series, EventType::EventUpdated, now, &mut changes).with_external_sync(sync);
             if actor.request.local {
-                let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
-                resource = resource.with_local(calendar.ok_or_else(|| path.missing())?.zone);
+                resource = resource.with_local(calendar.zone);
             }
             // The operation answers 204 if it deletes. Here it answers 200, because it returns the series.
             let answer = Answered::with_status(200, resource, Some(version));

@@ -98,7 +98,9 @@ impl App {
             changes.calendars.push(change);
             changes.calendars.extend(override_writes(overrides, now)?);
             let (resource, zone) = (series.id.to_string(), Some(calendar.zone));
-            self.commit_event(actor, ChangedEvent { event: series, about, resource, agent, zone }, now, changes).await
+            let publication = Some((&calendar).into());
+            let changed = ChangedEvent { event: series, about, resource, agent, zone, publication };
+            self.commit_event(actor, changed, now, changes).await
         })
         .await;
         drop(turn);

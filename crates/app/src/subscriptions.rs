@@ -103,8 +103,8 @@ impl App {
     }
 
     /// Changes a subscription. Unless it is paused, a subscription with a new address is synced at once, and so is a
-    /// resumed one. Events that are left from an earlier subscription of the calendar to the new address are removed,
-    /// because the feed contains them again.
+    /// resumed one, and one of which something else is imported. Events that are left from an earlier subscription of
+    /// the calendar to the new address are removed, because the feed contains them again.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::AlreadySubscribed`] if another subscription of the
@@ -122,6 +122,7 @@ impl App {
             let now = self.now();
             let mut subscription = seen.patched(patch.clone(), now);
             let moved = subscription.url != seen.url;
+            let rereads = subscription.busy_only != seen.busy_only;
             let mut changes = ChangeSet::new(actor.org());
             if moved {
                 subscription.state = subscription.state.elsewhere();
@@ -132,7 +133,17 @@ impl App {
                 if let Some((subscription, _)) = placement.left {
                     changes.feeds.push(Change::RemoveRemains { org: seen.org, subscription, at: now });
                 }
+            } else if rereads {
+                subscription.state = subscription.state.reread();
+                if subscription.place == 0 {
+                    // Several subscriptions of earlier versions have none.
+                    let neighbours =
+                        self.parts.store.subscription_neighbours(seen.org, seen.calendar, &seen.url).await?;
+                    subscription.place = neighbours.last.saturating_add(1);
+                }
             }
+            // The sync of the old settings, if there is one, ends: it must not write texts any more.
+            let moved = moved || rereads;
             let due = (!subscription.paused && (moved || seen.paused)).then_some(now);
             let answer =
                 Answered::shows(&actor.request, wire::Subscription::from(&subscription), Some(subscription.version));

@@ -197,7 +197,10 @@ impl App {
         let known: KnownItems = self.parts.store.known_items(claim.org, origin).await?.into_iter().collect();
         let seen = Seen::of(&body, validators, calendar.zone, now);
         let context = Context { calendar_zone: calendar.zone, now };
-        let compared = match self.read_and_compare(origin, body, context, known, memory.believes()).await {
+        let compared = match self
+            .read_and_compare(origin, body, context, known, (memory.believes(), subscription.busy_only))
+            .await
+        {
             Ok(compared) => compared,
             Err(error) => return Ok((Ended::Failed(error.to_string()), "unreadable")),
         };
@@ -229,14 +232,14 @@ impl App {
     }
 
     /// Reads a feed or file and compares it with what was imported before, on a blocking thread. A panic is logged,
-    /// and the text of the error does not contain its message.
+    /// and the text of the error does not contain its message. If it is read `busy_only`, its texts are dropped.
     pub(crate) async fn read_and_compare(
         &self,
         origin: Origin,
         body: Bytes,
         context: Context,
         known: KnownItems,
-        believed: bool,
+        (believed, busy_only): (bool, bool),
     ) -> Result<Compared, Unreadable> {
         // The semaphore is never closed. If it were, only this limit would be missing.
         let _turn = self.reading.acquire().await;
@@ -244,7 +247,11 @@ impl App {
         let span = Span::current();
         let read = tokio::task::spawn_blocking(move || {
             let _inside = span.entered();
-            let mut feed = read::read(&body, &context)?;
+            let mut feed = match read::read(&body, &context) {
+                Ok(feed) if busy_only => feed.busy_only(),
+                Err(error) if busy_only => return Err(Unreadable::from(error.busy_only())),
+                read => read?,
+            };
             drop(body);
             let report = Report::of(&feed);
             let items = std::mem::take(&mut feed.items);

@@ -25,6 +25,15 @@ impl Scopes {
             Provider::Oidc => "",
         })
     }
+
+    /// The smallest set of scopes that also allows to write events. Events cannot be published to the calendars of
+    /// other providers than Microsoft, so their set is that of [`Self::availability`].
+    pub const fn publishing(provider: Provider) -> Self {
+        match provider {
+            Provider::Microsoft => Self("offline_access https://graph.microsoft.com/Calendars.ReadWrite"),
+            Provider::Google | Provider::Oidc => Self::availability(provider),
+        }
+    }
 }
 
 /// The purpose of an attempt.
@@ -51,15 +60,18 @@ pub struct ConnectAttempt {
     pub human: UserId,
     /// The purpose.
     pub purpose: Purpose,
+    /// Whether consent to write events is requested too.
+    pub publishing: bool,
     /// The values that the provider's response is checked against. There is no nonce, and there are no terms.
     pub oauth: Attempt,
 }
 
 impl ConnectAttempt {
-    /// A new attempt, and the values for the browser.
+    /// A new attempt, and the values for the browser. `publishing` asks for consent to write events too.
     pub fn begin(
         (org, human): (OrgId, UserId),
         purpose: Purpose,
+        publishing: bool,
         client: &Client,
         now: Timestamp,
         entropy: &dyn Entropy,
@@ -67,18 +79,20 @@ impl ConnectAttempt {
         let mut begun = Attempt::begin(client, None, now, entropy);
         // No ID token is requested that could contain the nonce.
         begun.attempt.nonce = String::new();
-        (Self { org, human, purpose, oauth: begun.attempt.clone() }, begun)
+        (Self { org, human, purpose, publishing, oauth: begun.attempt.clone() }, begun)
     }
 
     /// The address to which the user is redirected.
-    pub fn authorization_url(begun: &BegunAttempt, client: &Client) -> Url {
+    pub fn authorization_url(&self, begun: &BegunAttempt, client: &Client) -> Url {
         let ours: &[(&str, &str)] = match client.provider {
             // Google returns a refresh token only for `access_type=offline`, and again only after new consent.
             Provider::Google => &[("access_type", "offline"), ("prompt", "consent")],
             Provider::Microsoft => &[("prompt", "select_account")],
             Provider::Oidc => &[],
         };
-        let mut url = begun.authorization_url(client, Scopes::availability(client.provider).0);
+        let scopes =
+            if self.publishing { Scopes::publishing(client.provider) } else { Scopes::availability(client.provider) };
+        let mut url = begun.authorization_url(client, scopes.0);
         // A parameter must not be repeated (RFC 6749 section 3.1), and the endpoint may have some of its own.
         let own = url.query_pairs().into_owned().filter(|(name, _)| !ours.iter().any(|(ours, _)| ours == name));
         let kept: Vec<(String, String)> = own.collect();

@@ -1,9 +1,12 @@
 //! The writes of a use case to links, connections and grants, as plain data.
 
-use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, OrgId, Version};
+use kalends_kernel::{CalendarId, ConnectionId, ExternalCalendarId, GrantId, OrgId, Revision, Version};
 use kalends_time::Timestamp;
 
-use crate::{Connection, ConnectionLink, ExternalCalendar, Grant, RefreshState, Tokens};
+use crate::{
+    Connection, ConnectionLink, Copy, CopyKey, Destination, ExternalCalendar, Fence, Grant, PublishClaim, PublishState,
+    RefreshState, Tokens,
+};
 
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,11 +96,60 @@ pub enum Change {
         /// The grant.
         grant: GrantId,
     },
+    /// A new or changed destination. The calendar's policy becomes that of the destination, and the calendar is due at
+    /// once. An attempt in progress loses its claim. Stale if the calendar is not visible, if the target is not among
+    /// the calendars of the connection, or if the row no longer has the version `seen`; `None` means that there is no
+    /// row. The refresh state of the row does not change.
+    PutDestination {
+        /// The row to write.
+        destination: Box<Destination>,
+        /// The version that was read.
+        seen: Option<Version>,
+    },
+    /// Ends a destination. The calendar has no policy any more. If `keep` is set, the copies are forgotten and the row
+    /// is removed. Otherwise the row is `ending`, and the calendar is due at once, so that a worker deletes the copies
+    /// first. An attempt in progress loses its claim. Stale if the row no longer has the version `seen`.
+    EndDestination {
+        /// The organization.
+        org: OrgId,
+        /// Our calendar.
+        calendar: CalendarId,
+        /// The version that was read.
+        seen: Version,
+        /// Whether the copies stay at the provider.
+        keep: bool,
+        /// When.
+        at: Timestamp,
+    },
+    /// Copies that were written or found (replaced by key), and those that exist no more or are past. Stale if the
+    /// claim was lost. Moves the end of the claim to `until`.
+    RecordCopies {
+        /// The claim.
+        claim: PublishClaim,
+        /// The copies as they are now.
+        written: Vec<Copy>,
+        /// The keys of copies to forget.
+        forgotten: Vec<CopyKey>,
+        /// When the claim ends from now on.
+        until: Timestamp,
+    },
+    /// The end of an attempt, which also ends the claim. Stale if the claim was lost.
+    EndPublishing {
+        /// The claim.
+        claim: PublishClaim,
+        /// The new state.
+        state: PublishState,
+        /// The revision of the calendar when its events were read. If it has another one now, the calendar is due at
+        /// once.
+        revision: Revision,
+        /// When the next attempt is due; `None` if the row is removed, because the destination was ending and all its
+        /// copies are gone.
+        next: Option<Timestamp>,
+        /// If the provider wants a pause, its end: no attempt begins before it, whatever changes on the calendar. A change
+        /// of the destination ends the pause.
+        not_before: Option<Timestamp>,
+    },
 }
-
-/// A claim number. A commit must have the current one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fence(pub i64);
 
 /// The claim of a worker on the refresh of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

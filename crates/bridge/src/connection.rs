@@ -26,6 +26,8 @@ pub struct Tokens {
     pub access_until: Timestamp,
     /// The refresh token, for new access tokens.
     pub refresh: String,
+    /// Whether they allow to write events.
+    pub publishing: bool,
 }
 
 impl fmt::Debug for Tokens {
@@ -42,6 +44,9 @@ struct PlainTokens {
     /// Microseconds.
     until: i64,
     refresh: String,
+    /// Absent in documents that were written before publishing existed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    publishing: bool,
 }
 
 /// The document does not contain tokens. The error does not repeat its content.
@@ -56,6 +61,7 @@ impl Tokens {
             access: self.access.clone(),
             until: self.access_until.as_micros(),
             refresh: self.refresh.clone(),
+            publishing: self.publishing,
         };
         // Serializing strings and a number cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
@@ -66,8 +72,9 @@ impl Tokens {
     /// # Errors
     /// [`TokensError`].
     pub fn read(document: &[u8]) -> Result<Self, TokensError> {
-        let PlainTokens { access, until, refresh } = serde_json::from_slice(document).map_err(|_| TokensError)?;
-        Ok(Self { access, access_until: Timestamp::from_micros(until), refresh })
+        let PlainTokens { access, until, refresh, publishing } =
+            serde_json::from_slice(document).map_err(|_| TokensError)?;
+        Ok(Self { access, access_until: Timestamp::from_micros(until), refresh, publishing })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::HumanBusy;
 use kalends_availability::BusySet;
 use kalends_kernel::HumanSource;
-use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision};
+use kalends_kernel::{CalendarId, ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision};
 use kalends_time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +34,18 @@ pub struct Reading {
     pub read_at: Timestamp,
     /// The window that was read.
     pub covers: Span,
-    /// The busy times in it: starts and ends, and nothing else.
+    /// The busy times in it, without those of copies: starts and ends, and nothing else.
     pub spans: BusySet,
+    /// The busy times in it of copies that Kalends published, each with the calendar of the event, in order. They block
+    /// nothing for that calendar's agent, for which the event itself blocks.
+    pub copies: Vec<(CalendarId, Span)>,
+}
+
+impl Reading {
+    /// The busy times of copies in `window`, in order.
+    pub fn copies_in(&self, window: Span) -> Vec<(CalendarId, Span)> {
+        self.copies.iter().filter_map(|(calendar, span)| Some((*calendar, span.clip(window)?))).collect()
+    }
 }
 
 /// A calendar of a connected account, as stored.
@@ -50,7 +60,7 @@ pub struct ExternalCalendar {
     /// The fields from the provider. The reference and the name are sealed at rest, and are never shown to an agent's
     /// key.
     pub theirs: TheirCalendar,
-    /// Incremented whenever the busy times or the window differ from the previous reading.
+    /// Incremented whenever the busy times, those of copies, or the window differ from the previous reading.
     pub revision: Revision,
     /// The last reading; `None` before the first one, and while the calendar counts for nobody.
     pub reading: Option<Reading>,
@@ -60,8 +70,9 @@ impl ExternalCalendar {
     /// The calendar with a new reading.
     #[must_use]
     pub fn read(&self, reading: Reading) -> Self {
-        let same =
-            self.reading.as_ref().is_some_and(|last| (&last.covers, &last.spans) == (&reading.covers, &reading.spans));
+        let same = self.reading.as_ref().is_some_and(|last| {
+            (&last.covers, &last.spans, &last.copies) == (&reading.covers, &reading.spans, &reading.copies)
+        });
         let revision = if same { self.revision } else { Revision(self.revision.0 + 1) };
         Self { revision, reading: Some(reading), ..self.clone() }
     }
@@ -86,6 +97,7 @@ impl ExternalCalendar {
             read_at: self.reading.as_ref().map(|reading| reading.read_at),
             covers: self.reading.as_ref().map_or(window, |reading| reading.covers),
             spans: self.reading.as_ref().map_or(BusySet::EMPTY, |reading| reading.spans.clip(window)),
+            copies: self.reading.as_ref().map_or_else(Vec::new, |reading| reading.copies_in(window)),
         }
     }
 }

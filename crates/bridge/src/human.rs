@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kalends_availability::BusySet;
-use kalends_kernel::{HumanSource, Revision};
+use kalends_kernel::{CalendarId, HumanSource, Revision};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Busy times older than this are stale.
@@ -17,7 +17,7 @@ pub const UNAVAILABLE_AFTER: SignedDuration = SignedDuration::hours(24);
 pub struct HumanBusy {
     /// The source.
     pub source: HumanSource,
-    /// Incremented whenever `spans` or `covers` differ from the previous reading.
+    /// Incremented whenever `spans`, `copies` or `covers` differ from the previous reading.
     pub revision: Revision,
     /// When it was last read in full; `None` before the first reading.
     pub read_at: Option<Timestamp>,
@@ -25,6 +25,19 @@ pub struct HumanBusy {
     pub covers: Span,
     /// The busy time inside [`covers`](Self::covers). It has no meaning before the first reading.
     pub spans: BusySet,
+    /// The busy time inside [`covers`](Self::covers) of copies that Kalends published, each with the calendar of the
+    /// event.
+    pub copies: Vec<(CalendarId, Span)>,
+}
+
+impl HumanBusy {
+    /// The busy time inside `window`, except copies of events of the calendars `own`.
+    fn busy(&self, own: &[CalendarId], window: Span) -> BusySet {
+        let spans = self.spans.clip(window);
+        let others = self.copies.iter().filter(|(calendar, _)| !own.contains(calendar));
+        let others: Vec<Span> = others.filter_map(|(_, span)| span.clip(window)).collect();
+        if others.is_empty() { spans } else { spans.union(&BusySet::from_unsorted(others)) }
+    }
 }
 
 /// How much is known of the human busy times behind a response.
@@ -136,11 +149,14 @@ impl HumanTime {
     ///
     /// A source that is too old is treated as one that was never read. A source read in the future, by
     /// another clock, is fresh. Without sources, everything is known.
+    ///
+    /// Copies of events of the calendars `own` do not block: on those calendars, the events themselves do. Copies of
+    /// other events block like all busy times. What is known does not depend on copies.
     #[must_use]
-    pub fn of(sources: &[HumanBusy], window: Span, now: Timestamp, allow_stale: bool) -> Self {
+    pub fn of(sources: &[HumanBusy], own: &[CalendarId], window: Span, now: Timestamp, allow_stale: bool) -> Self {
         let looks: Vec<Look> = sources.iter().map(|source| Look::at(source, window, now)).collect();
         let blocked: Vec<BusySet> =
-            sources.iter().zip(&looks).map(|(source, look)| look.blocks(source, window, allow_stale)).collect();
+            sources.iter().zip(&looks).map(|(source, look)| look.blocks(source, own, window, allow_stale)).collect();
         Self {
             blocked: BusySet::union_all(&blocked),
             state: state(&looks),
@@ -182,11 +198,11 @@ impl Look {
     }
 
     /// The time of the window that the source blocks.
-    fn blocks(self, source: &HumanBusy, window: Span, allow_stale: bool) -> BusySet {
+    fn blocks(self, source: &HumanBusy, own: &[CalendarId], window: Span, allow_stale: bool) -> BusySet {
         match self {
             Self::Usable { stale, .. } if allow_stale || !stale => {
                 let known = source.covers.clip(window);
-                let busy = known.map_or(BusySet::EMPTY, |known| source.spans.clip(known));
+                let busy = known.map_or(BusySet::EMPTY, |known| source.busy(own, known));
                 if allow_stale { busy } else { busy.union(&BusySet::from(source.covers).complement(window)) }
             }
             _ if allow_stale => BusySet::EMPTY,
@@ -237,6 +253,7 @@ mod tests {
     use kalends_availability::testing::{MINUTES, at, busy_set, minutes, span};
     use proptest::prelude::*;
     use rstest::rstest;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -250,7 +267,12 @@ mod tests {
             read_at: age.map(|age| NOW - age),
             covers: minutes(covers.0, covers.1),
             spans: minutes(20, 30).into(),
+            copies: Vec::new(),
         }
+    }
+
+    fn calendar(number: u8) -> CalendarId {
+        CalendarId::from_uuid(Uuid::from_u128(number.into()))
     }
 
     fn kinds(time: &HumanTime) -> Vec<(WarningKind, usize)> {
@@ -287,7 +309,7 @@ mod tests {
         #[case] lenient: &[(i64, i64)],
     ) {
         for (allow_stale, blocked) in [(false, strict), (true, lenient)] {
-            let time = HumanTime::of(&[source(age, covers)], minutes(0, 60), NOW, allow_stale);
+            let time = HumanTime::of(&[source(age, covers)], &[], minutes(0, 60), NOW, allow_stale);
             let blocked: BusySet = blocked.iter().map(|(start, end)| minutes(*start, *end)).collect();
             assert_eq!((time.state, &time.blocked), (state, &blocked));
             assert_eq!(kinds(&time), warned.iter().map(|kind| (*kind, 1)).collect::<Vec<_>>());
@@ -310,15 +332,31 @@ mod tests {
         #[case] warned: &[(WarningKind, usize)],
     ) {
         let sources: Vec<HumanBusy> = ages.iter().map(|age| source(*age, (0, 60))).collect();
-        let time = HumanTime::of(&sources, minutes(0, 60), NOW, false);
+        let time = HumanTime::of(&sources, &[], minutes(0, 60), NOW, false);
         assert_eq!((time.state, kinds(&time)), (state, warned.to_vec()));
         assert_eq!(time.blocked.is_empty(), sources.is_empty());
     }
 
     #[test]
     fn without_sources_nothing_ages_and_nothing_blocks() {
-        let time = HumanTime::of(&[], minutes(0, 60), NOW, false);
+        let time = HumanTime::of(&[], &[], minutes(0, 60), NOW, false);
         assert_eq!((time.blocked, time.valid_until), (BusySet::EMPTY, None));
+    }
+
+    /// A source that is busy from 20 to 30, with a copy of an event of the first calendar from 40 to 50.
+    #[rstest]
+    #[case::own(&[1], &[(20, 30)])]
+    #[case::another(&[2], &[(20, 30), (40, 50)])]
+    #[case::own_and_another(&[2, 1], &[(20, 30)])]
+    #[case::none(&[], &[(20, 30), (40, 50)])]
+    fn only_copies_of_other_calendars_block(#[case] own: &[u8], #[case] blocked: &[(i64, i64)]) {
+        let own: Vec<CalendarId> = own.iter().copied().map(calendar).collect();
+        let copied = HumanBusy { copies: vec![(calendar(1), minutes(40, 50))], ..source(Some(MINUTE), (0, 60)) };
+        for allow_stale in [false, true] {
+            let time = HumanTime::of(std::slice::from_ref(&copied), &own, minutes(0, 60), NOW, allow_stale);
+            let expected: BusySet = blocked.iter().map(|(start, end)| minutes(*start, *end)).collect();
+            assert_eq!((time.state, time.blocked), (Complete, expected));
+        }
     }
 
     #[rstest]
@@ -329,7 +367,7 @@ mod tests {
     #[case::the_next_of_two(&[Some(HOUR_AND), Some(MINUTE), None], Some(NOW - MINUTE + STALE_AFTER + TICK))]
     fn valid_until(#[case] ages: &[Option<SignedDuration>], #[case] until: Option<Timestamp>) {
         let sources: Vec<HumanBusy> = ages.iter().map(|age| source(*age, (0, 60))).collect();
-        assert_eq!(HumanTime::of(&sources, minutes(0, 60), NOW, false).valid_until, until);
+        assert_eq!(HumanTime::of(&sources, &[], minutes(0, 60), NOW, false).valid_until, until);
     }
 
     #[rstest]
@@ -375,39 +413,69 @@ mod tests {
     fn sources() -> impl Strategy<Value = Vec<HumanBusy>> {
         let age = prop_oneof![Just(None), (-60..30 * 60i64).prop_map(|minutes| Some(SignedDuration::minutes(minutes)))];
         let covers = prop_oneof![Just(minutes(0, MINUTES)), span()];
-        let source = (age, covers, busy_set()).prop_map(|(age, covers, spans)| HumanBusy {
+        let copies = prop::collection::vec(((0..4u8).prop_map(calendar), span()), 0..4);
+        let source = (age, covers, busy_set(), copies).prop_map(|(age, covers, spans, copies)| HumanBusy {
             source: HumanSource(1),
             revision: Revision(1),
             read_at: age.map(|age| NOW - age),
             covers,
             spans,
+            copies,
         });
         prop::collection::vec(source, 0..5)
     }
 
+    fn own() -> impl Strategy<Value = Vec<CalendarId>> {
+        prop::collection::vec((0..4u8).prop_map(calendar), 0..3)
+    }
+
     proptest! {
+        /// A copy of an event of an own calendar never blocks, and a copy of another event blocks like a busy time.
+        #[test]
+        fn copies_of_own_calendars_never_block(sources in sources(), own in own(), window in span(), allow: bool) {
+            let without = |source: &HumanBusy| {
+                let others = source.copies.iter().filter(|(calendar, _)| !own.contains(calendar)).map(|(_, span)| *span);
+                let spans = source.spans.union(&BusySet::from_unsorted(others.collect()));
+                HumanBusy { spans, copies: Vec::new(), ..source.clone() }
+            };
+            let merged: Vec<HumanBusy> = sources.iter().map(without).collect();
+            let time = HumanTime::of(&sources, &own, window, NOW, allow);
+            prop_assert_eq!(time, HumanTime::of(&merged, &[], window, NOW, allow));
+        }
+
+        /// How much is known of human busy times does not depend on copies.
+        #[test]
+        fn what_is_known_does_not_depend_on_copies(sources in sources(), own in own(), window in span(), allow: bool) {
+            let bare: Vec<HumanBusy> =
+                sources.iter().map(|source| HumanBusy { copies: Vec::new(), ..source.clone() }).collect();
+            let time = HumanTime::of(&sources, &own, window, NOW, allow);
+            let expected = HumanTime::of(&bare, &[], window, NOW, allow);
+            prop_assert_eq!((time.state, time.valid_until), (expected.state, expected.valid_until));
+            prop_assert_eq!(time.warnings, expected.warnings);
+        }
+
         /// The busy time of human calendars stays the same up to `valid_until`, and changes then.
         #[test]
         fn the_result_changes_exactly_at_valid_until(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
-            let time = HumanTime::of(&sources, window, NOW, allow);
+            let time = HumanTime::of(&sources, &[], window, NOW, allow);
             let far = NOW + SignedDuration::days(400);
             let until = time.valid_until.unwrap_or(far);
             prop_assert!(until > NOW);
             let between = NOW + SignedDuration::micros((until - NOW).as_micros() / 1_000 * part);
             for later in [between, until - TICK] {
-                let then = HumanTime::of(&sources, window, later, allow);
+                let then = HumanTime::of(&sources, &[], window, later, allow);
                 prop_assert_eq!(&then, &time);
             }
             if let Some(until) = time.valid_until {
-                prop_assert_ne!(HumanTime::of(&sources, window, until, allow), time);
+                prop_assert_ne!(HumanTime::of(&sources, &[], window, until, allow), time);
             }
         }
 
         /// Allowing stale calendars offers no less time, and reports the same state.
         #[test]
         fn allow_stale_offers_no_less_and_keeps_the_state(sources in sources(), window in span()) {
-            let strict = HumanTime::of(&sources, window, NOW, false);
-            let lenient = HumanTime::of(&sources, window, NOW, true);
+            let strict = HumanTime::of(&sources, &[], window, NOW, false);
+            let lenient = HumanTime::of(&sources, &[], window, NOW, true);
             prop_assert_eq!(lenient.blocked.union(&strict.blocked), strict.blocked.clone());
             prop_assert_eq!(&strict.blocked.clip(window), &strict.blocked);
             prop_assert_eq!(strict.state, lenient.state);
@@ -419,13 +487,15 @@ mod tests {
 
         /// A minute is blocked exactly if the busy times of a human calendar, or its age, block it.
         #[test]
-        fn each_minute_is_blocked_iff_a_source_blocks_it(sources in sources(), allow: bool) {
+        fn each_minute_is_blocked_iff_a_source_blocks_it(sources in sources(), own in own(), allow: bool) {
             let window = minutes(0, MINUTES);
-            let blocked = HumanTime::of(&sources, window, NOW, allow).blocked;
+            let blocked = HumanTime::of(&sources, &own, window, NOW, allow).blocked;
             for minute in 0..MINUTES {
                 let instant = at(minute);
                 let blocks = |source: &HumanBusy| {
-                    let busy = source.spans.spans().iter().any(|span| span.contains(instant));
+                    let copies = source.copies.iter().filter(|(calendar, _)| !own.contains(calendar));
+                    let mut spans = source.spans.spans().iter().chain(copies.map(|(_, span)| span));
+                    let busy = spans.any(|span| span.contains(instant));
                     let known = source.covers.contains(instant);
                     match source.read_at.map(|read_at| NOW - read_at) {
                         Some(age) if age <= STALE_AFTER => if known { busy } else { !allow },

@@ -50,7 +50,7 @@ fn link() -> (ConnectionLink, LinkSecret) {
 }
 
 fn connected(human: UserId, provider: Provider) -> Connection {
-    let tokens = Tokens { access: "a".into(), access_until: NOW, refresh: "b".into() };
+    let tokens = Tokens { access: "a".into(), access_until: NOW, refresh: "b".into(), publishing: false };
     Connection::create((org(), human, provider), tokens, NOW, &Counting::default())
 }
 
@@ -190,7 +190,9 @@ proptest! {
     /// A reading of a human calendar increases its revision exactly if the busy times differ.
     #[test]
     fn a_reading_increments_the_revision_iff_it_differs(
-        readings in prop::collection::vec((0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4)), 1..8),
+        readings in prop::collection::vec(
+            (0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4), prop::collection::vec((0..2u8, 0..20i64), 0..2)), 1..8,
+        ),
     ) {
         let at = |hours: i64| NOW + SignedDuration::hours(hours);
         let mut calendar = listing(
@@ -203,20 +205,32 @@ proptest! {
         .present
         .remove(0);
         prop_assert_eq!(calendar.busy(Span::new(NOW, at(1)).unwrap()).read_at, None);
-        for (step, (from, spans)) in readings.into_iter().enumerate() {
+        for (step, (from, spans, copies)) in readings.into_iter().enumerate() {
             let spans = spans.into_iter().map(|(start, length)| Span::new(at(start), at(start + length)).unwrap());
             let reading = Reading {
                 read_at: at(i64::try_from(step).unwrap()),
                 covers: Span::new(at(-from), at(100)).unwrap(),
                 spans: BusySet::from_unsorted(spans.collect()),
+                copies: copies
+                    .into_iter()
+                    .map(|(of, start)| {
+                        let of = CalendarId::from_uuid(Uuid::from_u128(of.into()));
+                        (of, Span::new(at(start), at(start + 1)).unwrap())
+                    })
+                    .collect(),
             };
-            let same = calendar.reading.as_ref().is_some_and(|last| last.covers == reading.covers && last.spans == reading.spans);
+            let same = calendar.reading.as_ref().is_some_and(|last| {
+                last.covers == reading.covers && last.spans == reading.spans && last.copies == reading.copies
+            });
             let next = calendar.read(reading.clone());
             prop_assert_eq!(next.revision, Revision(calendar.revision.0 + i64::from(!same)));
             let window = Span::new(at(5), at(12)).unwrap();
             let busy = next.busy(window);
             prop_assert_eq!((busy.read_at, busy.covers, busy.revision), (Some(reading.read_at), reading.covers, next.revision));
             prop_assert_eq!(busy.spans, reading.spans.clip(window));
+            let copies: Vec<_> =
+                reading.copies.iter().filter_map(|(of, span)| span.clip(window).map(|span| (*of, span))).collect();
+            prop_assert_eq!(busy.copies, copies);
             calendar = next;
         }
     }
@@ -238,9 +252,10 @@ proptest! {
     /// The sealed fields of connections and calendars are read back as they were written.
     #[test]
     fn documents_round_trip(
-        access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}",
+        access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, publishing: bool,
+        reference in ".{1,30}", name in ".{0,30}",
     ) {
-        let tokens = Tokens { access, access_until: Timestamp::from_micros(until), refresh };
+        let tokens = Tokens { access, access_until: Timestamp::from_micros(until), refresh, publishing };
         prop_assert_eq!(Tokens::read(&tokens.write()), Ok(tokens));
         let theirs = TheirCalendar { reference, name, primary: false };
         let Confidential { reference, name } = Confidential::read(&Confidential::write(&theirs)).unwrap();
@@ -312,16 +327,18 @@ fn events_cannot_be_published_to_google(#[case] provider: Provider, #[case] publ
 #[test]
 fn debug_output_shows_no_secrets_or_tokens() {
     let (_, secret) = link();
-    let tokens = Tokens { access: "planted".into(), access_until: NOW, refresh: "planted".into() };
+    let tokens = Tokens { access: "planted".into(), access_until: NOW, refresh: "planted".into(), publishing: true };
     let printed = format!("{secret:?} {tokens:?}");
     assert!(!printed.contains("planted") && !printed.contains(secret.reveal()), "{printed}");
     assert_eq!(secret.reveal().len(), 43);
 }
 
 #[rstest]
-#[case(Provider::Google, &["access_type=offline", "prompt=consent", "calendar.freebusy"])]
-#[case(Provider::Microsoft, &["prompt=select_account", "offline_access", "Calendars.ReadBasic"])]
-fn consent_asks_for_the_least_scopes(#[case] provider: Provider, #[case] parts: &[&str]) {
+#[case(Provider::Google, false, &["access_type=offline", "prompt=consent", "calendar.freebusy"])]
+#[case(Provider::Google, true, &["access_type=offline", "prompt=consent", "calendar.freebusy"])]
+#[case(Provider::Microsoft, false, &["prompt=select_account", "offline_access", "Calendars.ReadBasic"])]
+#[case(Provider::Microsoft, true, &["prompt=select_account", "offline_access", "Calendars.ReadWrite"])]
+fn consent_asks_for_the_least_scopes(#[case] provider: Provider, #[case] publishing: bool, #[case] parts: &[&str]) {
     let client = Client {
         provider,
         authorization_endpoint: "https://provider.example/authorize?kept=1&prompt=login".parse().unwrap(),
@@ -330,12 +347,18 @@ fn consent_asks_for_the_least_scopes(#[case] provider: Provider, #[case] parts: 
         redirect_uri: "https://calendar.example.com/callback".into(),
     };
     let purpose = Purpose::Connect { link: None };
-    let (attempt, begun) = ConnectAttempt::begin((org(), human(1)), purpose, &client, NOW, &Counting::default());
-    let url = ConnectAttempt::authorization_url(&begun, &client);
+    let of = (org(), human(1));
+    let (attempt, begun) = ConnectAttempt::begin(of, purpose, publishing, &client, NOW, &Counting::default());
+    let url = attempt.authorization_url(&begun, &client);
     for part in parts.iter().chain(&["kept=1", "response_type=code", "code_challenge_method=S256"]) {
         assert!(url.as_str().contains(part), "{part} in {url}");
     }
     assert_eq!(url.as_str().matches("prompt=").count(), 1, "{url}");
-    assert_eq!(attempt.oauth, begun.attempt);
-    assert!(!url.as_str().contains("ReadWrite") && !url.as_str().contains("openid"), "{url}");
+    assert_eq!((&attempt.oauth, attempt.publishing), (&begun.attempt, publishing));
+    let writes = publishing && provider == Provider::Microsoft;
+    assert_eq!(
+        (url.as_str().contains("ReadWrite"), url.as_str().contains("ReadBasic")),
+        (writes, provider == Provider::Microsoft && !publishing)
+    );
+    assert!(!url.as_str().contains("openid"), "{url}");
 }

@@ -5,6 +5,9 @@
 //! [`Grant`]). From then on the connection is refreshed every few minutes. Only the starts and ends of busy times are
 //! kept.
 //!
+//! A user may also allow that the events of a calendar are copied to a calendar of their account (a [`Destination`]).
+//! [`wanted`], [`plan()`] and [`adopted`] decide what is written there.
+//!
 //! Everything is pure: the current time and the source of identifiers are arguments. Adapters talk to providers.
 //!
 //! ```
@@ -38,16 +41,18 @@ mod attempt;
 mod change;
 mod connection;
 mod external;
+mod fence;
 mod grant;
 mod human;
 #[cfg(test)]
 mod laws;
 mod link;
 pub mod ports;
+mod publishing;
 mod refresh;
 
 pub use attempt::{ConnectAttempt, Purpose, Scopes};
-pub use change::{Change, Fence, RefreshClaim};
+pub use change::{Change, RefreshClaim};
 pub use connection::{
     Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, ListedConnection, Tokens, TokensError,
     UNREADABLE_CONNECTION, UnreadableConnection,
@@ -56,10 +61,17 @@ pub use external::{
     CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
     TheirCalendar, listing,
 };
+pub use fence::Fence;
 pub use grant::{AGENTS_MAX, ALL_CURRENT_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
 pub use human::{AvailabilityState, HumanBusy, HumanTime, STALE_AFTER, UNAVAILABLE_AFTER, Warning, WarningKind};
+pub use kalends_calendars::PublicationPolicy;
 pub use link::{
-    ConnectionLink, IncompleteError, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink,
-    PublicationPolicy, SETUP_LASTS,
+    ConnectionLink, IncompleteError, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink, SETUP_LASTS,
+};
+pub use publishing::{
+    Adopted, COPIES_MAX, COPY_DESCRIPTION_MAX, COPY_LOCATION_MAX, COPY_TITLE_MAX, Copy, CopyContent, CopyKey,
+    CopyState, Destination, DestinationError, FoundCopy, Plan, PublishClaim, PublishOutcome, PublishState, Recorded,
+    STEPS_AT_ONCE, Step, adopted, external_sync, intents, is_published, next_publication, plan, throttled_until,
+    wanted,
 };
 pub use refresh::{CLAIM_LASTS, Ended, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};

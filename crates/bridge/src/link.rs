@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kalends_accounts::{TokenHash, oauth::Provider};
+use kalends_calendars::PublicationPolicy;
 use kalends_kernel::{
     AgentId, CalendarId, ConnectionId, ConnectionLinkId, Entropy, OrgId, UserId, Version, base64url, random_bytes,
 };
@@ -18,37 +19,6 @@ pub const SETUP_LASTS: SignedDuration = SignedDuration::minutes(30);
 
 /// How long a link is kept after its `expires_at`, whatever its status.
 pub const LINKS_KEPT: SignedDuration = SignedDuration::days(30);
-
-/// The events that are published to a user's calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum PublicationPolicy {
-    /// No events.
-    #[default]
-    None,
-    /// Confirmed events.
-    Confirmed,
-    /// Confirmed and tentative events.
-    ConfirmedTentative,
-}
-
-impl PublicationPolicy {
-    /// Every policy.
-    pub const ALL: &'static [Self] = &[Self::None, Self::Confirmed, Self::ConfirmedTentative];
-
-    /// The name in the API and in stores.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Confirmed => "confirmed",
-            Self::ConfirmedTentative => "confirmed_tentative",
-        }
-    }
-
-    /// The policy with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|policy| policy.as_str() == name)
-    }
-}
 
 /// The status of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,12 +3,15 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
-    Version,
+    CalendarId, ConnectionId, ConnectionLinkId, EventId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
+    UserId, Version,
 };
 use kalends_time::Timestamp;
 
-use crate::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, ListedConnection, RefreshClaim};
+use crate::{
+    ConnectAttempt, Connection, ConnectionLink, Copy, Destination, ExternalCalendar, Grant, ListedConnection,
+    PublishClaim, RefreshClaim,
+};
 
 /// Reads connection links.
 #[async_trait]
@@ -99,4 +102,59 @@ pub trait Grants: Send + Sync {
 
     /// The organization's grants, or only those of one user, by creation and then identifier.
     async fn list_grants(&self, org: OrgId, human: Option<UserId>, page: Page) -> Result<Listed<Grant>, StoreError>;
+}
+
+/// A destination whose publication a worker has claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimedDestination {
+    /// The claim.
+    pub claim: PublishClaim,
+    /// The destination.
+    pub destination: Destination,
+    /// The connection, with its tokens; `None` if it cannot be read.
+    pub connection: Option<Connection>,
+    /// The target; `None` if it is gone from the account.
+    pub target: Option<ExternalCalendar>,
+}
+
+/// The number of copies of a calendar, by state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CopyCounts {
+    /// Those that are as we wrote them.
+    pub published: u64,
+    /// Those that a person changed or deleted.
+    pub diverged: u64,
+}
+
+/// Reads destinations and their copies.
+#[async_trait]
+pub trait Destinations: Send + Sync {
+    /// The destination of a calendar, also one that is ending.
+    async fn find_destination(&self, org: OrgId, calendar: CalendarId) -> Result<Option<Destination>, StoreError>;
+
+    /// The destinations of a connection that are not ending, by calendar, with the names of the calendars that are
+    /// visible.
+    async fn destinations_of(
+        &self,
+        org: OrgId,
+        connection: ConnectionId,
+    ) -> Result<Vec<(Destination, Option<String>)>, StoreError>;
+
+    /// The number of copies of a calendar.
+    async fn count_copies(&self, org: OrgId, calendar: CalendarId) -> Result<CopyCounts, StoreError>;
+
+    /// All copies of a calendar, by key.
+    async fn copies_of(&self, org: OrgId, calendar: CalendarId) -> Result<Vec<Copy>, StoreError>;
+
+    /// The copies of one event or series on a calendar, by key.
+    async fn copies_of_event(&self, org: OrgId, calendar: CalendarId, event: EventId) -> Result<Vec<Copy>, StoreError>;
+
+    /// Claims up to `limit` destinations that are due, longest due first. The claims last until `until`. Destinations of
+    /// paused and lapsed connections are not due.
+    async fn claim_publications(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ClaimedDestination>, StoreError>;
 }

@@ -5,8 +5,9 @@ use kalends_time::{SignedDuration, Span, Timestamp};
 /// How long the claim on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
-/// How long before its expiry an access token is renewed.
-pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(2);
+/// How long before its expiry an access token is renewed. It is longer than the time between two refreshes, so that the
+/// token of a connection that is refreshed as usual is always valid. Publishing uses it and does not renew it.
+pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(6);
 
 /// The maximum number of busy times of one calendar that are kept, after those that overlap or touch are merged.
 pub const SPANS_MAX: usize = 10_000;

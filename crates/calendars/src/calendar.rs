@@ -32,6 +32,20 @@ named_values! {
 }
 
 named_values! {
+    /// The events of a calendar that are published to a user's calendar.
+    #[derive(Default)]
+    pub enum PublicationPolicy {
+        /// No events.
+        #[default]
+        None = "none",
+        /// Confirmed events.
+        Confirmed = "confirmed",
+        /// Confirmed and tentative events.
+        ConfirmedTentative = "confirmed_tentative",
+    }
+}
+
+named_values! {
     /// The provider of a bridged calendar.
     pub enum Provider {
         /// Google Calendar.
@@ -70,6 +84,9 @@ pub struct Calendar {
     pub conflicts: Conflicts,
     /// The zone of series that name none; `None` means the service's default.
     pub recurrence_default: Option<RecurrenceDefault>,
+    /// Which of its events are published to a user's calendar; `None` if it has no destination. A change of the
+    /// destination sets it, and no decision writes it.
+    pub publication: Option<PublicationPolicy>,
     /// The secret part of the public feed's address.
     pub feed_token: FeedToken,
     /// The number of changes to what is scheduled on the calendar.
@@ -145,6 +162,7 @@ impl Calendar {
             default_reminders: new.default_reminders,
             conflicts: new.conflicts,
             recurrence_default: new.recurrence_default,
+            publication: None,
             feed_token,
             revision: Revision(0),
             version: Version::FIRST,

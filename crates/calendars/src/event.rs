@@ -38,8 +38,10 @@ named_values! {
         Published = "published",
         /// Not published, because of the policy.
         Skipped = "skipped",
-        /// Publishing failed for good.
+        /// The last attempt failed. It will be tried again.
         Failed = "failed",
+        /// A person changed or deleted the copy, so it is left alone.
+        Diverged = "diverged",
     }
 }
 

@@ -18,12 +18,13 @@ pub enum Change {
     /// New settings of a subscription. Stale if the row no longer has the version `seen`. A paused subscription is no
     /// longer due. One that is resumed or gets another address is due at once.
     UpdateSubscription {
-        /// The row to write. Its sync state changes only if `moved` is set.
+        /// The row to write. Its sync state changes only if `moved` is set: it is then [`SyncState::elsewhere`] or
+        /// [`SyncState::reread`].
         subscription: Box<Subscription>,
         /// The version that was read.
         seen: Version,
-        /// Whether its address changes. If so, its sync state is reset ([`SyncState::elsewhere`]), and the claim on it
-        /// ends.
+        /// Whether its address changes, or what is read of its feed. If so, the results of earlier syncs are replaced by
+        /// those of the row, except when the last one ended, and the claim on it ends.
         moved: bool,
         /// When it is due, if the change makes it due.
         due: Option<Timestamp>,

@@ -70,6 +70,8 @@ pub struct Subscription {
     pub label: Option<String>,
     /// Whether it is paused.
     pub paused: bool,
+    /// Whether only the times of events are imported, without titles or any other text.
+    pub busy_only: bool,
     /// The results of syncs. Only the end of a sync changes it.
     pub state: SyncState,
     /// The subscription under which its items are kept: itself, or the one whose events it took over.
@@ -177,6 +179,8 @@ pub struct NewSubscription {
     pub url: RemoteUrl,
     /// The label.
     pub label: Option<String>,
+    /// Whether only the times of events are imported.
+    pub busy_only: bool,
 }
 
 /// The changes of a PATCH.
@@ -188,6 +192,8 @@ pub struct SubscriptionPatch {
     pub label: Patch<Option<String>>,
     /// Whether it is paused.
     pub paused: Patch<bool>,
+    /// Whether only the times of events are imported.
+    pub busy_only: Patch<bool>,
 }
 
 impl Subscription {
@@ -209,6 +215,7 @@ impl Subscription {
             url: new.url,
             label: new.label,
             paused: false,
+            busy_only: new.busy_only,
             state: SyncState {
                 memory: Memory { adopted: placement.left.is_some(), ..Memory::default() },
                 ..SyncState::default()
@@ -229,6 +236,7 @@ impl Subscription {
         patch.url.apply_to(&mut changed.url);
         patch.label.apply_to(&mut changed.label);
         patch.paused.apply_to(&mut changed.paused);
+        patch.busy_only.apply_to(&mut changed.busy_only);
         changed
     }
 
@@ -327,7 +335,7 @@ mod tests {
             AgentId::from_uuid(Default::default()),
             CalendarId::from_uuid(Default::default()),
         );
-        let new = NewSubscription { url: url(address), label: None };
+        let new = NewSubscription { url: url(address), label: None, busy_only: false };
         Subscription { remains, ..Subscription::create(of, new, Placement { place, ..FIRST }, NOW, entropy) }
     }
 
@@ -361,7 +369,7 @@ mod tests {
         let found = Placement::find(&neighbours, None).unwrap();
         assert_eq!(found, Placement { place: 5, left: Some((others[1].id, others[1].id)) });
         let of = (others[0].org, others[0].agent, others[0].calendar);
-        let new = NewSubscription { url: url(address), label: None };
+        let new = NewSubscription { url: url(address), label: None, busy_only: false };
         let adopting = Subscription::create(of, new, found, NOW, &entropy);
         assert!(adopting.state.memory.adopted && !others[1].state.memory.adopted);
         assert_eq!((adopting.origin, adopting.place), (others[1].id, 5));

@@ -286,7 +286,13 @@ fn takes_if_match(operation: &Operation) -> bool {
     let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
         && !operation.is_console()
         && ![operations::DELETE_KEY.id, operations::CANCEL_CONNECTION_LINK.id].contains(&operation.id);
-    changes_a_row || [operations::PUT_RULES.id, operations::MOVE_EVENT.id].contains(&operation.id)
+    let others = [
+        operations::PUT_RULES.id,
+        operations::MOVE_EVENT.id,
+        operations::PUT_DESTINATION.id,
+        operations::DELETE_DESTINATION.id,
+    ];
+    changes_a_row || others.contains(&operation.id)
 }
 
 /// Whether a browser is answered with a page, including errors ([`crate::pages`]).
@@ -330,6 +336,8 @@ fn tagged(operation: &Operation) -> bool {
             operations::UPDATE_BOOKING_PAGE.id,
             operations::GET_RULES.id,
             operations::PUT_RULES.id,
+            operations::GET_DESTINATION.id,
+            operations::PUT_DESTINATION.id,
             operations::MOVE_EVENT.id,
             operations::CONFIRM_HOLD.id,
             operations::RELEASE_HOLD.id,

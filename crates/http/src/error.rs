@@ -8,7 +8,7 @@ use kalends_app::{
     operations::{self, Operation},
     ports::CredentialsError,
 };
-use kalends_bridge::{ConnectionStatus, LinkError};
+use kalends_bridge::{ConnectionStatus, DestinationError, LinkError};
 use kalends_calendars::HoldError;
 use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
@@ -224,6 +224,7 @@ impl ApiError {
                 )
                 | Refusal::Link(_)
                 | Refusal::NotPublished(_)
+                | Refusal::Destination(_)
                 | Refusal::NotRefreshed(_)
                 | Refusal::UnreadableConnection
                 | Refusal::BeingSent(_)
@@ -527,6 +528,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Connection => ErrorCode::CalendarConnectionNotFound,
                 kalends_app::Missing::ExternalCalendar => ErrorCode::ExternalCalendarNotFound,
                 kalends_app::Missing::Grant => ErrorCode::AvailabilityGrantNotFound,
+                kalends_app::Missing::Destination => ErrorCode::ExternalDestinationNotFound,
                 kalends_app::Missing::CalendarProvider => ErrorCode::ProviderNotFound,
                 kalends_app::Missing::Member => ErrorCode::MemberNotFound,
                 kalends_app::Missing::Run => ErrorCode::RunNotFound,
@@ -606,6 +608,14 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             },
         ),
         Refusal::NotPublished(_) => coded(ErrorType::Conflict, ErrorCode::PublishingUnsupported),
+        Refusal::Destination(error) => coded(
+            ErrorType::Conflict,
+            match error {
+                DestinationError::Provider => ErrorCode::PublishingUnsupported,
+                DestinationError::Consent => ErrorCode::ConsentRequired,
+                DestinationError::Elsewhere => ErrorCode::DestinationElsewhere,
+            },
+        ),
         Refusal::NotRefreshed(status) => coded(
             ErrorType::Conflict,
             match status {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use kalends_app::ports::ProviderError;
 use kalends_bridge::Tokens;
-use kalends_egress::{Egress, EgressError, Exchange, HeaderName, HeaderValue, Method, header};
+use kalends_egress::{Egress, EgressError, Exchange, HeaderMap, HeaderName, HeaderValue, Method, header};
 use kalends_remote::RemoteUrl;
 use url::Url;
 
@@ -20,12 +20,17 @@ const TOKENS_MAX: usize = 64 << 10;
 /// The maximum length of a link to the next page, in bytes. Servers commonly have this limit for a whole request line.
 const LINK_MAX: usize = 8 << 10;
 
+/// The longest wait that a provider may ask for.
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
 /// An answer with any status.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    /// How long to wait before the next request, if the provider said that in seconds. At most [`RETRY_AFTER_MAX`].
+    pub(crate) retry_after: Option<Duration>,
     pub(crate) body: Bytes,
 }
 
@@ -40,11 +45,18 @@ pub(crate) async fn post_form(egress: &Egress, url: &RemoteUrl, form: String) ->
 async fn send(egress: &Egress, mut exchange: Exchange) -> Result<Answer, ProviderError> {
     exchange.headers.insert(header::ACCEPT, JSON);
     match egress.send(exchange).await {
-        Ok(reply) => Ok(Answer { status: reply.status.as_u16(), body: reply.body }),
+        Ok(reply) => {
+            Ok(Answer { status: reply.status.as_u16(), retry_after: retry_after(&reply.headers), body: reply.body })
+        }
         // A retry would not make it shorter.
         Err(error @ EgressError::TooLarge { .. }) => Err(ProviderError::Malformed(Box::new(error))),
         Err(error) => Err(ProviderError::Unavailable(Box::new(error))),
     }
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(RETRY_AFTER_MAX))
 }
 
 /// The calendar API of a provider, called for one user.
@@ -72,6 +84,9 @@ impl<'a> Account<'a> {
         url.set_query(None);
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
+            // Not every API reads a plus sign as a space.
+            let encoded = url.query().map(|query| query.replace('+', "%20"));
+            url.set_query(encoded.as_deref());
         }
         // The limits on third-party URLs do not apply: the encoded ID of a calendar alone may be longer.
         RemoteUrl::from_stored(url.as_str()).map_err(|error| ProviderError::Unavailable(Box::new(error)))

@@ -4,16 +4,21 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
-use kalends_app::ports::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy};
+use kalends_app::ports::{
+    CalendarProviders, FoundCopy, PROVIDER_WITHIN, ProviderError, PublishStep, PublishedStep, TheirBusy,
+};
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_egress::Egress;
+use kalends_kernel::CalendarId;
 use kalends_time::{Span, Timestamp};
 use tokio::time::timeout;
 
 use crate::{
     ProviderSettings,
     account::{Account, post_form},
-    google, microsoft, tokens,
+    google,
+    microsoft::{self, publishing},
+    tokens,
 };
 
 /// The accounts of users at the configured providers, reached through the guarded client.
@@ -58,6 +63,11 @@ fn no_calendars() -> ProviderError {
     ProviderError::Unavailable("it has no calendars".into())
 }
 
+/// The error of a provider to whose calendars events cannot be published.
+fn no_publishing() -> ProviderError {
+    ProviderError::Unavailable("events cannot be published to it".into())
+}
+
 #[async_trait]
 impl CalendarProviders for CalendarAccounts {
     fn client(&self, provider: Provider) -> Option<&Client> {
@@ -81,7 +91,7 @@ impl CalendarProviders for CalendarAccounts {
         let settings = self.configured(provider)?;
         let form = tokens::renewing(settings, tokens);
         let answer = self.in_time(post_form(&self.egress, &settings.token_endpoint, form)).await?;
-        tokens::granted(answer.status, &answer.body, Some(&tokens.refresh), now)
+        tokens::granted(answer.status, &answer.body, Some(tokens), now)
     }
 
     async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
@@ -103,7 +113,39 @@ impl CalendarProviders for CalendarAccounts {
         let account = self.account(provider, tokens)?;
         match provider {
             Provider::Google => self.in_time(google::busy(&account, references, window)).await,
-            Provider::Microsoft => self.in_time(microsoft::busy(&account, references, window)).await,
+            Provider::Microsoft => self.in_time(microsoft::busy(&account, references, window, tokens.publishing)).await,
+            Provider::Oidc => Err(no_calendars()),
+        }
+    }
+
+    async fn copies(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        target: &str,
+        calendar: CalendarId,
+        since: Timestamp,
+    ) -> Result<Vec<FoundCopy>, ProviderError> {
+        let account = self.account(provider, tokens)?;
+        match provider {
+            Provider::Microsoft => self.in_time(publishing::copies(&account, target, calendar, since)).await,
+            Provider::Google => Err(no_publishing()),
+            Provider::Oidc => Err(no_calendars()),
+        }
+    }
+
+    async fn publish(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        target: &str,
+        calendar: CalendarId,
+        steps: &[PublishStep],
+    ) -> Result<Vec<PublishedStep>, ProviderError> {
+        let account = self.account(provider, tokens)?;
+        match provider {
+            Provider::Microsoft => self.in_time(publishing::publish(&account, target, calendar, steps)).await,
+            Provider::Google => Err(no_publishing()),
             Provider::Oidc => Err(no_calendars()),
         }
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::{NAME_MAX, REFERENCE_MAX, SPANS_MAX, TheirCalendar};
+use kalends_kernel::CalendarId;
 use kalends_time::Span;
 use serde::Deserialize;
 
@@ -50,6 +51,11 @@ pub(crate) fn unavailable(status: u16, code: Option<&str>) -> ProviderError {
     ProviderError::Unavailable(format!("it answers with status {status}{detail}").into())
 }
 
+/// Busy times without copies.
+pub(crate) const fn known(spans: Vec<Span>) -> TheirBusy {
+    TheirBusy::Known { spans, copies: Vec::new() }
+}
+
 /// A calendar that the provider reports no busy times for, with the error code.
 pub(crate) fn unknown(code: &str) -> TheirBusy {
     let code = plain(code);
@@ -87,10 +93,13 @@ pub(crate) fn add(busy: &mut TheirBusy, more: TheirBusy) {
     match (busy, more) {
         (TheirBusy::Unknown(_), _) => {}
         (busy, more @ TheirBusy::Unknown(_)) => *busy = more,
-        (TheirBusy::Known(spans), TheirBusy::Known(more)) if spans.len() + more.len() <= RAW_SPANS_MAX => {
+        (TheirBusy::Known { spans, copies }, TheirBusy::Known { spans: more, copies: more_copies })
+            if spans.len() + copies.len() + more.len() + more_copies.len() <= RAW_SPANS_MAX =>
+        {
             spans.extend::<Vec<Span>>(more);
+            copies.extend::<Vec<(CalendarId, Span)>>(more_copies);
         }
-        (busy, TheirBusy::Known(_)) => *busy = unknown(TOO_MUCH),
+        (busy, TheirBusy::Known { .. }) => *busy = unknown(TOO_MUCH),
     }
 }
 
@@ -107,7 +116,7 @@ mod tests {
 
     fn spans(count: usize) -> TheirBusy {
         let span = Span::new(Timestamp::from_micros(0), Timestamp::from_micros(1)).unwrap();
-        TheirBusy::Known(vec![span; count])
+        known(vec![span; count])
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     account::Account,
-    answer::{Malformed, add, listed, read, unavailable, unknown},
+    answer::{Malformed, add, known, listed, read, unavailable, unknown},
 };
 
 /// The maximum number of pages of calendars that are read. A page has up to 250 calendars.
@@ -54,7 +54,7 @@ pub(crate) async fn busy(
     references: &[String],
     window: Span,
 ) -> Result<Vec<TheirBusy>, ProviderError> {
-    let mut found = vec![TheirBusy::Known(Vec::new()); references.len()];
+    let mut found = vec![known(Vec::new()); references.len()];
     for part in parts(window) {
         for (references, found) in references.chunks(CALENDARS_AT_ONCE).zip(found.chunks_mut(CALENDARS_AT_ONCE)) {
             let items: Vec<_> = references.iter().map(|reference| json!({ "id": reference })).collect();
@@ -153,9 +153,7 @@ fn free_busy(status: u16, body: &[u8]) -> Result<BTreeMap<String, TheirBusy>, Pr
         let busy = match (calendar.errors.first(), calendar.busy) {
             (Some(error), _) => unknown(&error.reason),
             // Empty and reversed times are left out.
-            (None, Some(busy)) => {
-                TheirBusy::Known(busy.iter().filter_map(|time| Span::new(time.start, time.end).ok()).collect())
-            }
+            (None, Some(busy)) => known(busy.iter().filter_map(|time| Span::new(time.start, time.end).ok()).collect()),
             (None, None) => return Err(Malformed::Sense("the answer has neither busy times nor an error").into()),
         };
         Ok((reference, busy))
@@ -245,11 +243,11 @@ mod tests {
             "gone":{"errors":[{"domain":"global","reason":"notFound\n"}],"busy":[]},
             "odd":{"errors":[{}]}},"groups":{}}"#;
         let calendars = free_busy(200, body.as_bytes()).unwrap();
-        let TheirBusy::Known(spans) = &calendars["ada@example.com"] else { panic!("{calendars:?}") };
+        let TheirBusy::Known { spans, .. } = &calendars["ada@example.com"] else { panic!("{calendars:?}") };
         assert_eq!(spans[0], span("2026-03-02T08:00:00Z", "2026-03-02T09:30:00.5Z"));
         // It reaches far outside any window. The caller clips it.
         assert_eq!((spans.len(), spans[1].end().to_string()), (2, "2150-01-01T00:00:00Z".to_owned()));
-        assert_eq!(calendars["free"], TheirBusy::Known(vec![]));
+        assert_eq!(calendars["free"], known(vec![]));
         assert_eq!(calendars["gone"], TheirBusy::Unknown("notFound".into()));
         assert_eq!(calendars["odd"], TheirBusy::Unknown("unknown".into()));
     }

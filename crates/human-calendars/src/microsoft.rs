@@ -4,20 +4,25 @@
 //! days of the zone in which they were created. If that zone is unknown, they take all the time during which it is
 //! that day anywhere.
 
-use std::borrow::Cow;
+mod batch;
+mod common;
+mod event;
+mod mark;
+pub(crate) mod publishing;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::TheirCalendar;
-use kalends_egress::{HeaderName, HeaderValue};
-use kalends_feeds::read::zone_named;
-use kalends_time::{SignedDuration, Span, Timestamp, Zone};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use kalends_time::Span;
 use serde::Deserialize;
-use serde_json::Value;
 
+use self::{
+    common::{IN_UTC, NOT_CONSENTED, Page, code, is_one_of, lapsed, segment},
+    event::Event,
+    mark::PROPERTY,
+};
 use crate::{
     account::Account,
-    answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, unknown},
+    answer::{Malformed, TOO_MUCH, add, known, listed, read, unavailable, unknown},
 };
 
 /// The maximum number of pages of calendars that are read. A page has up to 100 calendars.
@@ -26,25 +31,8 @@ const PAGES_MAX: usize = 10;
 /// a limit.
 const EVENT_PAGES_MAX: usize = 50;
 
-/// The characters to percent-encode in a path segment: all except the unreserved ones (RFC 3986 section 2.3).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// Requests times in UTC. This is the default, but a mailbox can override it.
-const IN_UTC: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("prefer"), HeaderValue::from_static("outlook.timezone=\"UTC\""));
-
-/// The codes of a 403 that a new consent fixes (<https://learn.microsoft.com/graph/resolve-auth-errors>).
-const NOT_CONSENTED: [&str; 5] =
-    ["ErrorAccessDenied", "AccessDenied", "Authorization_RequestDenied", "Forbidden", "insufficient_claims"];
 /// The codes of a 400 that mean that the calendar does not exist.
 const NO_CALENDAR: [&str; 2] = ["ErrorInvalidIdMalformed", "ErrorInvalidId"];
-
-/// How much earlier than in UTC a day begins in the first zone, and how much later it ends in the last zone.
-const EARLIEST_ZONE: SignedDuration = SignedDuration::hours(14);
-const LATEST_ZONE: SignedDuration = SignedDuration::hours(12);
-
-/// The statuses of events that are not busy. Any other status, including future ones, is busy.
-const NOT_BUSY: [&str; 2] = ["free", "workingElsewhere"];
 
 /// The calendars of the account.
 pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar>, ProviderError> {
@@ -61,49 +49,48 @@ pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar
     Err(Malformed::Sense("the account has more calendars than are read").into())
 }
 
-/// The busy times of each calendar within the window.
+/// The busy times of each calendar within the window. If `publishing` is set, those of copies are returned apart.
 pub(crate) async fn busy(
     account: &Account<'_>,
     references: &[String],
     window: Span,
+    publishing: bool,
 ) -> Result<Vec<TheirBusy>, ProviderError> {
     let mut found = Vec::with_capacity(references.len());
     for reference in references {
-        found.push(busy_of(account, reference, window).await?);
+        found.push(busy_of(account, reference, window, publishing).await?);
     }
     Ok(found)
 }
 
-async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result<TheirBusy, ProviderError> {
-    // These are path segments with a special meaning, even if encoded, and would lead to another calendar.
-    if matches!(reference, "" | "." | "..") {
-        return Ok(unknown("ErrorInvalidIdMalformed"));
-    }
-    let path = format!("/me/calendars/{}/calendarView", utf8_percent_encode(reference, SEGMENT));
-    let query = [
+async fn busy_of(
+    account: &Account<'_>,
+    reference: &str,
+    window: Span,
+    publishing: bool,
+) -> Result<TheirBusy, ProviderError> {
+    let Some(calendar) = segment(reference) else { return Ok(unknown("ErrorInvalidIdMalformed")) };
+    let path = format!("/me/calendars/{calendar}/calendarView");
+    let mut query = vec![
         ("startDateTime", window.start().to_string()),
         ("endDateTime", window.end().to_string()),
         ("$select", "start,end,isAllDay,originalStartTimeZone,showAs,isCancelled".to_owned()),
         ("$top", "1000".to_owned()),
     ];
-    let query = query.each_ref().map(|(name, value)| (*name, value.as_str()));
+    if publishing {
+        query.push(("$expand", format!("singleValueExtendedProperties($filter=id eq '{PROPERTY}')")));
+    }
+    let query: Vec<_> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut url = account.url(&path, &query)?;
-    let mut found = TheirBusy::Known(Vec::new());
+    let mut found = known(Vec::new());
     for _ in 0..EVENT_PAGES_MAX {
         let answer = account.get(url, Some(IN_UTC)).await?;
         let (page, next) = view(answer.status, &answer.body)?;
         add(&mut found, page);
-        let Some(next) = next.filter(|_| matches!(found, TheirBusy::Known(_))) else { return Ok(found) };
+        let Some(next) = next.filter(|_| matches!(found, TheirBusy::Known { .. })) else { return Ok(found) };
         url = account.next(&next)?;
     }
     Ok(unknown(TOO_MUCH))
-}
-
-#[derive(Deserialize)]
-struct Page<T> {
-    value: Vec<T>,
-    #[serde(rename = "@odata.nextLink")]
-    next: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -134,70 +121,6 @@ fn listing(status: u16, body: &[u8]) -> Result<(Vec<TheirCalendar>, Option<Strin
     Ok((calendars.collect(), next))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Event<'a> {
-    #[serde(borrow)]
-    start: DateTimeTimeZone<'a>,
-    #[serde(borrow)]
-    end: DateTimeTimeZone<'a>,
-    is_all_day: Option<bool>,
-    #[serde(borrow)]
-    original_start_time_zone: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    show_as: Option<Cow<'a, str>>,
-    is_cancelled: Option<bool>,
-}
-
-impl Event<'_> {
-    fn is_busy(&self) -> bool {
-        let not_busy = self.show_as.as_deref().is_some_and(|status| NOT_BUSY.contains(&status));
-        !not_busy && !self.is_cancelled.unwrap_or_default()
-    }
-
-    /// The span of the event. `None` if its times are empty or reversed.
-    fn span(&self) -> Result<Option<Span>, Malformed> {
-        let (start, end) = (self.start.instant()?, self.end.instant()?);
-        if start >= end || !self.is_all_day.unwrap_or_default() {
-            return Ok(Span::new(start, end).ok());
-        }
-        // A program that created the event may have set UTC without meaning it.
-        let zone = self.original_start_time_zone.as_deref().and_then(zone_named).filter(|zone| *zone != Zone::UTC);
-        let in_zone = |at: Timestamp| zone.and_then(|zone| zone.to_timestamp(Zone::UTC.to_civil(at)));
-        let days = (in_zone(start).unwrap_or(start - EARLIEST_ZONE), in_zone(end).unwrap_or(end + LATEST_ZONE));
-        Ok(Span::new(days.0, days.1).ok())
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DateTimeTimeZone<'a> {
-    #[serde(borrow)]
-    date_time: Cow<'a, str>,
-    #[serde(borrow)]
-    time_zone: Cow<'a, str>,
-}
-
-impl DateTimeTimeZone<'_> {
-    /// The timestamp, if it has the requested form: `2026-03-02T09:00:00.0000000` in UTC.
-    fn instant(&self) -> Result<Timestamp, Malformed> {
-        if self.time_zone != "UTC" {
-            return Err(Malformed::Sense("an event's time is not in UTC"));
-        }
-        const FORM: &[u8] = b"0000-00-00T00:00:00.0000000";
-        let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
-        let strict = self.date_time.len() == FORM.len() && self.date_time.bytes().zip(FORM).all(fits);
-        let wrong = Malformed::Sense("an event's time is not valid");
-        if !strict {
-            return Err(wrong);
-        }
-        // Parsed as timestamps in answers are, which allows any year: only a part of a long event may be within the
-        // window.
-        let text = Value::String(format!("{}Z", self.date_time));
-        Timestamp::deserialize(text).map_err(|_| wrong)
-    }
-}
-
 /// The busy times on a page, and the link to the next page.
 fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), ProviderError> {
     if status != 200 {
@@ -214,33 +137,22 @@ fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), Provide
         };
     }
     let Page { value, next }: Page<Event<'_>> = read("a list of events", body)?;
-    let mut spans = Vec::new();
+    let (mut spans, mut copies) = (Vec::new(), Vec::new());
     for event in value.iter().filter(|event| event.is_busy()) {
         // Empty and reversed times are left out.
-        spans.extend(event.span()?);
+        let Some(span) = event.span()? else { continue };
+        match event.mark() {
+            Some(mark) => copies.push((mark.calendar, span)),
+            None => spans.push(span),
+        }
     }
-    Ok((TheirBusy::Known(spans), next))
-}
-
-fn lapsed(error: &str) -> ProviderError {
-    ProviderError::Lapsed(error.to_owned())
-}
-
-/// The API's own error code (<https://learn.microsoft.com/graph/errors>).
-fn code(body: &[u8]) -> Option<String> {
-    let document: Value = serde_json::from_slice(body).ok()?;
-    document.pointer("/error/code")?.as_str().map(str::to_owned)
-}
-
-/// Whether `codes` contain the code. Case is ignored, because some parts of the API write the codes in different case.
-fn is_one_of(codes: &[&str], code: &str) -> bool {
-    codes.iter().any(|known| known.eq_ignore_ascii_case(code))
+    Ok((TheirBusy::Known { spans, copies }, next))
 }
 
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -258,7 +170,7 @@ mod tests {
     }
 
     fn spans(busy: &TheirBusy) -> Vec<String> {
-        let TheirBusy::Known(spans) = busy else { panic!("{busy:?}") };
+        let TheirBusy::Known { spans, .. } = busy else { panic!("{busy:?}") };
         spans.iter().map(|span| format!("{}/{}", span.start(), span.end())).collect()
     }
 

@@ -32,6 +32,12 @@ const LAPSED: [&str; 6] = [
     "access_denied",
 ];
 
+/// The permissions of Microsoft that include reading busy times, and the one that includes writing events.
+const READING: [&str; 3] = ["Calendars.ReadBasic", "Calendars.Read", WRITING];
+const WRITING: &str = "Calendars.ReadWrite";
+/// What may precede a permission in the list of granted scopes.
+const RESOURCE: &str = "https://graph.microsoft.com/";
+
 #[derive(Deserialize)]
 struct Scoped {
     scope: Option<String>,
@@ -56,6 +62,7 @@ struct Success {
     token_type: Option<String>,
     expires_in: Option<Seconds>,
     refresh_token: Option<String>,
+    scope: Option<String>,
 }
 
 /// The form that exchanges the code of a callback (RFC 6749 section 4.1.3, with PKCE).
@@ -91,11 +98,17 @@ fn form(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// The tokens in the answer of a token endpoint at `now`. If the answer has no refresh token, `known` is kept.
+/// The tokens in the answer of a token endpoint at `now`. If the answer has no refresh token or no scopes, those of
+/// `known` are kept.
 ///
 /// # Errors
 /// [`ProviderError::Lapsed`] for errors that only the user can fix.
-pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timestamp) -> Result<Tokens, ProviderError> {
+pub(crate) fn granted(
+    status: u16,
+    body: &[u8],
+    known: Option<&Tokens>,
+    now: Timestamp,
+) -> Result<Tokens, ProviderError> {
     if status != 200 {
         let error = read("an error", body).map(|Failure { error }| error).ok();
         return Err(match error {
@@ -105,7 +118,8 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timest
             error => unavailable(status, error.as_deref()),
         });
     }
-    let Success { access_token: access, token_type, expires_in, refresh_token } = read("an answer with tokens", body)?;
+    let Success { access_token: access, token_type, expires_in, refresh_token, scope } =
+        read("an answer with tokens", body)?;
     // Tokens of other types are used differently (RFC 6749 section 7.1).
     if token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err(Malformed::Sense("the token in the answer is not a bearer token").into());
@@ -113,7 +127,8 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timest
     if !is_token(&access) {
         return Err(Malformed::Sense("the answer has no valid access token").into());
     }
-    let refresh = refresh_token.as_deref().filter(|token| !token.is_empty()).or(known);
+    let refresh = refresh_token.as_deref().filter(|token| !token.is_empty());
+    let refresh = refresh.or(known.map(|known| known.refresh.as_str()));
     let refresh =
         refresh.filter(|token| is_token(token)).ok_or(Malformed::Sense("the answer has no valid refresh token"))?;
     let lasts = match expires_in {
@@ -124,25 +139,40 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timest
     let lasts = lasts.ok_or(Malformed::Sense("the answer has no valid token lifetime"))?;
     let (least, most) = LASTS_BETWEEN;
     let access_until = now + SignedDuration::seconds(lasts.clamp(least, most));
-    Ok(Tokens { access, access_until, refresh: refresh.to_owned() })
+    let publishing = match scope {
+        Some(scope) => has_one_of(&[WRITING], &scope),
+        None => known.is_some_and(|known| known.publishing),
+    };
+    Ok(Tokens { access, access_until, refresh: refresh.to_owned(), publishing })
 }
 
-/// Checks that a consent covers everything that was asked for. With Google, users can grant a part of it, and the
-/// answer lists that part. With Microsoft, it is all or nothing.
+/// Whether a list of scopes has one of these permissions of Microsoft.
+fn has_one_of(permissions: &[&str], scopes: &str) -> bool {
+    let named = |scope: &str| {
+        let resource = scope.get(..RESOURCE.len()).filter(|start| start.eq_ignore_ascii_case(RESOURCE));
+        let permission = resource.and_then(|_| scope.get(RESOURCE.len()..)).unwrap_or(scope);
+        permissions.iter().any(|known| known.eq_ignore_ascii_case(permission))
+    };
+    scopes.split_whitespace().any(named)
+}
+
+/// Checks that a consent covers reading busy times. Users of Google can grant a part of what was asked for, and the
+/// answer lists that part. Microsoft has several permissions that cover it. Whether events may be written is in the
+/// tokens.
 ///
 /// # Errors
 /// [`ProviderError::Lapsed`] if something is missing, which only the user can fix.
 pub(crate) fn suffices(provider: Provider, body: &[u8]) -> Result<(), ProviderError> {
     let Scoped { scope } = read("an answer with tokens", body)?;
-    let granted_scopes = match provider {
-        Provider::Google => scope,
-        Provider::Microsoft | Provider::Oidc => None,
+    let Some(scopes) = scope else { return Ok(()) };
+    let suffices = match provider {
+        Provider::Google => Scopes::availability(provider)
+            .0
+            .split_whitespace()
+            .all(|requested| scopes.split(' ').any(|scope| scope == requested)),
+        Provider::Microsoft => has_one_of(&READING, &scopes),
+        Provider::Oidc => true,
     };
-    let Some(scopes) = granted_scopes else { return Ok(()) };
-    let suffices = Scopes::availability(provider)
-        .0
-        .split_whitespace()
-        .all(|requested| scopes.split(' ').any(|scope| scope == requested));
     if suffices { Ok(()) } else { Err(ProviderError::Lapsed("insufficient_scope".to_owned())) }
 }
 
@@ -194,7 +224,12 @@ mod tests {
             access: "ya29.a".into(),
             access_until: NOW + SignedDuration::seconds(seconds),
             refresh: refresh.into(),
+            publishing: false,
         }
+    }
+
+    fn old(publishing: bool) -> Tokens {
+        Tokens { publishing, ..tokens(0, "old") }
     }
 
     #[rstest]
@@ -211,6 +246,20 @@ mod tests {
     #[case::nothing(Provider::Google, r#"{"scope":""}"#, false)]
     #[case::unstated(Provider::Google, "{}", true)]
     #[case::microsoft(Provider::Microsoft, r#"{"scope":"Calendars.ReadBasic"}"#, true)]
+    #[case::microsoft_read(
+        Provider::Microsoft,
+        r#"{"scope":"openid https://graph.microsoft.com/Calendars.Read"}"#,
+        true
+    )]
+    #[case::microsoft_write(
+        Provider::Microsoft,
+        r#"{"scope":"HTTPS://GRAPH.microsoft.com/calendars.readwrite"}"#,
+        true
+    )]
+    #[case::microsoft_unstated(Provider::Microsoft, "{}", true)]
+    #[case::microsoft_nothing(Provider::Microsoft, r#"{"scope":"openid profile"}"#, false)]
+    #[case::microsoft_shared_only(Provider::Microsoft, r#"{"scope":"Calendars.Read.Shared"}"#, false)]
+    #[case::another_resource(Provider::Microsoft, r#"{"scope":"https://outlook.office.com/Calendars.Read"}"#, false)]
     fn a_consent_covers_every_requested_scope(#[case] provider: Provider, #[case] body: &str, #[case] enough: bool) {
         assert_eq!(suffices(provider, body.as_bytes()).is_ok(), enough);
     }
@@ -228,7 +277,23 @@ mod tests {
     #[case::type_in_lower_case(json!({ "token_type": "bearer" }), None, tokens(3_599, "1//r"))]
     #[case::no_type(json!({ "token_type": null }), None, tokens(3_599, "1//r"))]
     fn tokens_are_read(#[case] fields: Value, #[case] known: Option<&str>, #[case] expected: Tokens) {
-        assert_eq!(granted(200, &but(&fields), known, NOW).unwrap(), expected);
+        let known = known.map(|refresh| tokens(0, refresh));
+        assert_eq!(granted(200, &but(&fields), known.as_ref(), NOW).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case::granted(json!("Calendars.ReadWrite offline_access"), false, true)]
+    #[case::with_the_resource(json!("openid https://graph.microsoft.com/Calendars.ReadWrite"), false, true)]
+    #[case::in_another_case(json!("CALENDARS.READWRITE"), false, true)]
+    #[case::taken_back(json!("https://graph.microsoft.com/Calendars.ReadBasic"), true, false)]
+    #[case::of_others_only(json!("Calendars.ReadWrite.Shared"), true, false)]
+    #[case::nothing(json!(""), true, false)]
+    #[case::as_before(Value::Null, true, true)]
+    #[case::as_before(Value::Null, false, false)]
+    #[case::google(json!("https://www.googleapis.com/auth/calendar.freebusy"), false, false)]
+    fn the_granted_scopes_allow_publishing(#[case] scope: Value, #[case] before: bool, #[case] publishing: bool) {
+        let granted = granted(200, &but(&json!({ "scope": scope })), Some(&old(before)), NOW).unwrap();
+        assert_eq!(granted.publishing, publishing);
     }
 
     #[rstest]
@@ -253,7 +318,7 @@ mod tests {
     #[case::no_text(b"{\"access_token\":\"secret\xff\"}")]
     #[case::an_error(br#"{"error":"invalid_grant"}"#)]
     fn malformed_answers_are_refused(#[case] body: &[u8]) {
-        let read = granted(200, body, Some("known"), NOW);
+        let read = granted(200, body, Some(&old(false)), NOW);
         assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         assert!(!format!("{read:?}").contains("secret"), "{read:?}");
     }
@@ -276,7 +341,7 @@ mod tests {
     #[case::redirect(302, "invalid_grant", None)]
     fn only_errors_for_the_user_are_lapses(#[case] status: u16, #[case] error: &str, #[case] lapsed: Option<&str>) {
         let body = json!({ "error": error, "error_description": "of ada@example.com", "error_codes": [70000] });
-        match (granted(status, body.to_string().as_bytes(), Some("old"), NOW), lapsed) {
+        match (granted(status, body.to_string().as_bytes(), Some(&old(false)), NOW), lapsed) {
             (Err(ProviderError::Lapsed(code)), Some(expected)) => assert_eq!(code, expected),
             (Err(ProviderError::Unavailable(unavailable)), None) => {
                 assert_eq!(unavailable.to_string(), format!("it answers with status {status} ({error})"));

@@ -142,6 +142,12 @@ metrics! {
     HUMAN_CALENDAR_REFRESHES: IntCounterVec = "kalends_human_calendar_refreshes_total" ["outcome"];
     /// Time that one refresh took.
     HUMAN_CALENDAR_REFRESH_SECONDS: Histogram = "kalends_human_calendar_refresh_seconds";
+    /// Attempts to publish a calendar to a human calendar, by outcome.
+    PUBLICATIONS: IntCounterVec = "kalends_publications_total" ["outcome"];
+    /// Time that one attempt to publish took.
+    PUBLICATION_SECONDS: Histogram = "kalends_publication_seconds";
+    /// Copies that were created, changed or deleted at a provider, by result.
+    PUBLICATION_STEPS: IntCounterVec = "kalends_publication_steps_total" ["result"];
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
-//! connections, their calendars by id, grants by id, writes of runs, approvals, accounts, the organization that is
-//! counted, counters, allowances, heads of change feeds by organization, and last the epoch of principals. From its
-//! beginning, a transaction holds a shared lock on its organizations, which keeps them from being deleted. Only a deletion, a change
+//! connections, their calendars by id, grants by id, destinations of published calendars, their copies, writes of runs,
+//! approvals, accounts, the organization that is counted, counters, allowances, heads of change feeds by organization,
+//! and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which keeps them from being deleted. Only a deletion, a change
 //! of an organization's address, and the start of a change feed wait for this lock; they lock nothing that comes before
 //! accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
 //! retried here.

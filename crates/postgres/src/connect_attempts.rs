@@ -15,7 +15,7 @@ use crate::rows::{AttemptRow, open_attempt_secret, places};
 #[async_trait]
 impl ConnectAttempts for PostgresStore {
     async fn keep_connect_attempt(&self, attempt: &ConnectAttempt) -> Result<(), StoreError> {
-        let ConnectAttempt { org, human, purpose, oauth } = attempt;
+        let ConnectAttempt { org, human, purpose, publishing, oauth } = attempt;
         let (link, connection) = match purpose {
             Purpose::Connect { link } => (*link, None),
             Purpose::Reauthorize { connection } => (None, Some(*connection)),
@@ -26,8 +26,8 @@ impl ConnectAttempts for PostgresStore {
         // gets the error.
         sqlx::query!(
             "INSERT INTO connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
-                 redirect_uri, expires_at)
-             SELECT $1, o.id, $3, $4, $5, $6, $7, $8, $9 FROM organizations o WHERE o.id = $2 FOR KEY SHARE",
+                 redirect_uri, publishing, expires_at)
+             SELECT $1, o.id, $3, $4, $5, $6, $7, $8, $9, $10 FROM organizations o WHERE o.id = $2 FOR KEY SHARE",
             oauth.key.0.as_slice(),
             org.uuid(),
             human.uuid(),
@@ -36,6 +36,7 @@ impl ConnectAttempts for PostgresStore {
             oauth.provider.as_str(),
             verifier,
             oauth.redirect_uri,
+            *publishing,
             oauth.expires_at.as_micros(),
         )
         .execute(&self.connections)
@@ -48,7 +49,8 @@ impl ConnectAttempts for PostgresStore {
         let row = sqlx::query_as!(
             AttemptRow,
             "DELETE FROM connection_attempts WHERE state_hash = $1
-             RETURNING org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, expires_at",
+             RETURNING org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, publishing,
+                 expires_at",
             key.0.as_slice(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;

@@ -81,6 +81,10 @@ impl Deletions for PostgresStore {
                  SELECT id FROM calendar_connections WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM external_calendars WHERE org_id = $1 AND id IN (
                  SELECT id FROM external_calendars WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM publication_destinations WHERE org_id = $1 AND calendar_id IN (
+                 SELECT calendar_id FROM publication_destinations WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM publication_copies WHERE org_id = $1 AND (calendar_id, event_id, original_start) IN (
+                 SELECT calendar_id, event_id, original_start FROM publication_copies WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM availability_grants WHERE org_id = $1 AND id IN (
                  SELECT id FROM availability_grants WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM availability_grant_sources WHERE org_id = $1 AND (grant_id, external_calendar_id) IN (

@@ -202,6 +202,14 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            SealedColumn::Copies => old!(
+                content,
+                "SELECT org_id, id, content
+                 FROM publication_copies
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             SealedColumn::FeedTokens => old!(
                 feed_token,
                 "SELECT org_id, id, feed_token
@@ -392,6 +400,11 @@ impl PostgresStore {
                 "UPDATE external_calendars x SET content = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE x.org_id = row.org_id AND x.id = row.id AND x.content = row.seen"
+            ),
+            SealedColumn::Copies => replaced!(
+                "UPDATE publication_copies p SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen"
             ),
             SealedColumn::AgentMetadata => replaced!(
                 "UPDATE agents a SET metadata = row.renewed

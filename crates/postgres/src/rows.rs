@@ -3,9 +3,10 @@
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, approval_row,
     booking_page_row, booking_row, calendar_entry_row, calendar_row, claim_row, connection_row, constraints_json,
-    delivery_row, event_row, grant_row, limits, live_hold, named_for_audit, open_attempt_secret, organization_row,
-    pack, places, proposal_row, read_rules, readable_names, reading_row, reminders_json, sealed_envelope, state_name,
-    subscription_row, team_json, team_sources, total_of, webhook_row,
+    copy_state_name, delivery_row, destination_row, event_row, grant_row, limits, live_hold, named_for_audit,
+    open_attempt_secret, organization_row, original_start, pack, places, proposal_row, read_rules, readable_names,
+    reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of,
+    webhook_row, write_copies,
 };
 use uuid::Uuid;
 
@@ -27,7 +28,9 @@ pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
 pub(crate) type ConnectorClientRow = kalends_rows::ConnectorClientRow<Key>;
 pub(crate) type ContentRow = kalends_rows::ContentRow<Key>;
+pub(crate) type CopyRow = kalends_rows::CopyRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
+pub(crate) type DestinationRow = kalends_rows::DestinationRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i16>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
 pub(crate) type FeedRow = kalends_rows::FeedRow<Key>;

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
-    AgentActivity, Calendar, Conflicts, FeedToken, Provider, RecurrenceDefault, Reminders,
+    AgentActivity, Calendar, Conflicts, FeedToken, Provider, PublicationPolicy, RecurrenceDefault, Reminders,
     ports::{BusySource, CalendarEntry},
 };
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
@@ -31,6 +31,7 @@ columns! {
         default_reminders: Option<String>,
         conflicts: String,
         recurrence_default: Option<String>,
+        publication_policy: Option<String>,
         feed_token: String,
         revision: i64,
         version: i64,
@@ -48,6 +49,8 @@ impl<K: Key> CalendarRow<K> {
         let recurrence_default = self.recurrence_default.as_deref();
         let recurrence_default =
             recurrence_default.map(|name| row.named("recurrence_default", name, RecurrenceDefault::from_name));
+        let publication = self.publication_policy.as_deref();
+        let publication = publication.map(|name| row.named("publication_policy", name, PublicationPolicy::from_name));
         Ok(Calendar {
             id,
             org,
@@ -61,6 +64,7 @@ impl<K: Key> CalendarRow<K> {
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
             conflicts: row.named("conflicts", &self.conflicts, Conflicts::from_name)?,
             recurrence_default: recurrence_default.transpose()?,
+            publication: publication.transpose()?,
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),

@@ -97,6 +97,8 @@ pub struct SealedBridge {
     pub tokens: Option<String>,
     /// The contents of the external calendars that are written, in order.
     pub contents: Vec<String>,
+    /// The references of the copies that are written, in order.
+    pub references: Vec<String>,
 }
 
 /// One agent to write.
@@ -319,7 +321,7 @@ impl SealedChangeSet {
 
 impl SealedBridge {
     fn texts(&self) -> impl Iterator<Item = &String> {
-        self.contents.iter().chain(&self.label).chain(&self.tokens)
+        self.contents.iter().chain(&self.references).chain(&self.label).chain(&self.tokens)
     }
 }
 
@@ -410,9 +412,10 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
     }
 }
 
-/// The sealed parts of a change to the bridge: a connection's label and tokens, and its calendars' names.
+/// The sealed parts of a change to the bridge: a connection's label and tokens, its calendars' names, and references of
+/// copies.
 fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBridge {
-    use kalends_bridge::{Change, Confidential, Connection, ExternalCalendar, Tokens};
+    use kalends_bridge::{Change, Confidential, Connection, Copy, ExternalCalendar, Tokens};
     let tokens = |id, tokens: &Tokens| Some(cipher.seal(places::connection_tokens(id), &tokens.write()));
     let label = |connection: &Connection| {
         connection.label.as_ref().map(|label| cipher.seal(places::connection_label(connection.id), label.as_bytes()))
@@ -425,6 +428,7 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
             label: label(connection),
             tokens: tokens(connection.id, &connection.tokens),
             contents: calendars.iter().map(content).collect(),
+            references: Vec::new(),
         },
         Change::UpdateConnection { connection, .. } => {
             SealedBridge { label: label(connection), ..SealedBridge::default() }
@@ -436,13 +440,24 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
             label: None,
             tokens: renewed.as_ref().and_then(|renewed| tokens(claim.connection, renewed)),
             contents: calendars.iter().map(content).collect(),
+            references: Vec::new(),
         },
+        Change::RecordCopies { claim, written, .. } => {
+            let reference = |copy: &Copy| {
+                let place = places::copy_content(places::copy_id(claim.calendar, &copy.key));
+                cipher.seal(place, copy.reference.as_bytes())
+            };
+            SealedBridge { references: written.iter().map(reference).collect(), ..SealedBridge::default() }
+        }
         Change::CreateLink(_)
         | Change::UpdateLink { .. }
         | Change::DeleteConnection { .. }
         | Change::AskRefresh { .. }
         | Change::CreateGrant(_)
-        | Change::DeleteGrant { .. } => SealedBridge::default(),
+        | Change::DeleteGrant { .. }
+        | Change::PutDestination { .. }
+        | Change::EndDestination { .. }
+        | Change::EndPublishing { .. } => SealedBridge::default(),
     }
 }
 

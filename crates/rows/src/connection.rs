@@ -9,8 +9,9 @@ use kalends_bridge::{
     UnreadableConnection,
 };
 use kalends_kernel::HumanSource;
-use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
+use kalends_kernel::{CalendarId, ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
 use kalends_time::{Span, Timestamp};
+use uuid::Uuid;
 
 use crate::{Key, Located, places, row_id};
 
@@ -90,6 +91,8 @@ columns! {
         covers_from: Option<i64>,
         covers_until: Option<i64>,
         spans: Option<Vec<u8>>,
+        /// Null if there are none.
+        copies: Option<Vec<u8>>,
     }
 }
 
@@ -100,15 +103,17 @@ impl<K: Key> ReadingRow<K> {
 
     /// The last reading.
     fn reading(self, row: &Located<ExternalCalendarId>) -> Result<Option<Reading>, StoreError> {
-        match (self.read_at, self.covers_from, self.covers_until, self.spans) {
-            (None, None, None, None) => Ok(None),
-            (Some(read_at), Some(from), Some(until), Some(spans)) => {
+        match (self.read_at, self.covers_from, self.covers_until, self.spans, self.copies) {
+            (None, None, None, None, None) => Ok(None),
+            (Some(read_at), Some(from), Some(until), Some(spans), copies) => {
                 let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
                 Ok(Some(Reading {
                     read_at: Timestamp::from_micros(read_at),
                     covers: row.read("covers_until", covers)?,
                     spans: unpack(&spans)
                         .ok_or_else(|| row.corrupt("spans", "the spans are not sorted and disjoint"))?,
+                    copies: read_copies(copies.as_deref().unwrap_or_default())
+                        .ok_or_else(|| row.corrupt("copies", "must be calendars and spans, 32 bytes each"))?,
                 }))
             }
             _ => Err(row.corrupt("read_at", "a reading has a time, the span that it covers, and busy spans")),
@@ -124,7 +129,8 @@ impl<K: Key> ReadingRow<K> {
             revision,
             read_at: reading.as_ref().map(|reading| reading.read_at),
             covers: reading.as_ref().map_or(window, |reading| reading.covers),
-            spans: reading.map_or(BusySet::EMPTY, |reading| reading.spans.clip(window)),
+            spans: reading.as_ref().map_or(BusySet::EMPTY, |reading| reading.spans.clip(window)),
+            copies: reading.map_or_else(Vec::new, |reading| clipped(reading.copies, window)),
         })
     }
 }
@@ -143,6 +149,35 @@ fn unpack(bytes: &[u8]) -> Option<BusySet> {
     }
     let spans: Vec<Span> = packed.iter().map(|bytes| Span::try_from(*bytes).ok()).collect::<Option<_>>()?;
     spans.is_sorted_by(|one, next| one.end() < next.start()).then(|| BusySet::from_unsorted(spans))
+}
+
+/// Packs the busy times of copies one after the other, 32 bytes each: the calendar and the span. `None` if there are
+/// none.
+pub fn write_copies(copies: &[(CalendarId, Span)]) -> Option<Vec<u8>> {
+    if copies.is_empty() {
+        return None;
+    }
+    let each = copies.iter().map(|(calendar, span)| [*calendar.uuid().as_bytes(), <[u8; 16]>::from(*span)]);
+    Some(each.flatten().flatten().collect())
+}
+
+/// Unpacks what [`write_copies`] has packed. `None` if the bytes are not calendars with spans.
+fn read_copies(bytes: &[u8]) -> Option<Vec<(CalendarId, Span)>> {
+    let (packed, rest) = bytes.as_chunks::<16>();
+    let (pairs, odd) = packed.as_chunks::<2>();
+    if !rest.is_empty() || !odd.is_empty() {
+        return None;
+    }
+    let each = pairs.iter().map(|[calendar, span]| {
+        let calendar = CalendarId::from_uuid(Uuid::from_bytes(*calendar));
+        Span::try_from(*span).ok().map(|span| (calendar, span))
+    });
+    each.collect()
+}
+
+/// The parts of the busy times of copies that are in `window`.
+fn clipped(copies: Vec<(CalendarId, Span)>, window: Span) -> Vec<(CalendarId, Span)> {
+    copies.into_iter().filter_map(|(calendar, span)| Some((calendar, span.clip(window)?))).collect()
 }
 
 columns! {
@@ -192,5 +227,18 @@ mod tests {
         }
         assert_eq!(unpack(&packed(&[span(1, 2)])[1..]), None);
         assert_eq!(unpack(&[0; 16]), None, "an empty span");
+    }
+
+    #[test]
+    fn copies_are_read_as_written_and_clipped() {
+        let [one, two] = [1, 2].map(|id| CalendarId::from_uuid(Uuid::from_u128(id)));
+        let copies = vec![(two, span(-9, -5)), (one, span(0, 10)), (one, span(5, i64::MAX))];
+        let packed = write_copies(&copies).unwrap();
+        assert_eq!(packed.len(), 3 * 32);
+        assert_eq!(read_copies(&packed).as_deref(), Some(&*copies));
+        assert_eq!(clipped(copies, span(-5, 8)), [(one, span(0, 8)), (one, span(5, 8))]);
+        assert_eq!((write_copies(&[]), read_copies(&[])), (None, Some(Vec::new())));
+        assert_eq!((read_copies(&packed[1..]), read_copies(&packed[16..])), (None, None), "half of one");
+        assert_eq!(read_copies(&[0; 32]), None, "an empty span");
     }
 }

@@ -66,6 +66,7 @@ columns! {
         provider: String,
         verifier: String,
         redirect_uri: String,
+        publishing: bool,
         expires_at: i64,
     }
 }
@@ -90,6 +91,7 @@ impl<K: Key> AttemptRow<K> {
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             human: UserId::from_uuid(row.uuid("human_id", &self.human_id)?),
             purpose,
+            publishing: self.publishing,
             oauth: Attempt {
                 key,
                 provider: row.named("provider", &self.provider, Provider::of_calendars)?,

@@ -2,6 +2,7 @@
 
 use kalends_accounts::TokenHash;
 use kalends_app::ports::Place;
+use kalends_bridge::CopyKey;
 use kalends_kernel::{
     AgentId, ApprovalId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId,
     MessageId, ProposalId, ResponseId, RunWriteId, SubscriptionId, UserId, WebhookId,
@@ -101,6 +102,18 @@ pub const fn connection_tokens(id: ConnectionId) -> Place {
 /// Where the sealed part of an external calendar is stored.
 pub const fn external_content(id: ExternalCalendarId) -> Place {
     Place { table: "external_calendars", column: "content", id: id.uuid() }
+}
+
+/// Where the sealed reference of a copy is stored. `id` is its [`copy_id`].
+pub const fn copy_content(id: Uuid) -> Place {
+    Place { table: "publication_copies", column: "content", id }
+}
+
+/// The identifier of the copy of an event of `calendar`. It is a hash of all that the copy is of.
+pub fn copy_id(calendar: CalendarId, key: &CopyKey) -> Uuid {
+    let start = key.original_start.map(|start| start.as_micros().to_string());
+    let of = format!("{calendar} {} {}", key.event, start.as_deref().unwrap_or("-"));
+    half_of(&TokenHash::of(&of).0)
 }
 
 /// Where the sealed secret of a user's second factor is stored.

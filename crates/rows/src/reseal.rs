@@ -43,6 +43,8 @@ pub enum SealedColumn {
     ConnectionTokens,
     /// The names of external calendars.
     ExternalCalendars,
+    /// The provider's identifiers of copies.
+    Copies,
     /// The tokens of calendars' feeds.
     FeedTokens,
     /// The metadata of agents.
@@ -71,7 +73,7 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Events,
         Self::Outbox,
         Self::FeedEntries,
@@ -86,6 +88,7 @@ impl SealedColumn {
         Self::ConnectionLabels,
         Self::ConnectionTokens,
         Self::ExternalCalendars,
+        Self::Copies,
         Self::FeedTokens,
         Self::AgentMetadata,
         Self::CalendarMetadata,
@@ -134,6 +137,7 @@ impl SealedColumn {
             Self::ConnectionLabels => place_of(key, ConnectionId::from_uuid, places::connection_label),
             Self::ConnectionTokens => place_of(key, ConnectionId::from_uuid, places::connection_tokens),
             Self::ExternalCalendars => place_of(key, ExternalCalendarId::from_uuid, places::external_content),
+            Self::Copies => place_of(key, |id| id, places::copy_content),
             Self::FeedTokens => place_of(key, CalendarId::from_uuid, places::feed_token),
             Self::AgentMetadata => place_of(key, AgentId::from_uuid, places::agent_metadata),
             Self::CalendarMetadata => place_of(key, CalendarId::from_uuid, places::calendar_metadata),

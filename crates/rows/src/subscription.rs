@@ -22,6 +22,7 @@ columns! {
         calendar_id: K,
         content: String,
         paused: bool,
+        busy_only: bool,
         last_synced_at: Option<i64>,
         last_error: Option<String>,
         failures: i64,
@@ -50,6 +51,7 @@ impl<K: Key> SubscriptionRow<K> {
             url,
             label,
             paused: self.paused,
+            busy_only: self.busy_only,
             state: SyncState {
                 last_synced_at: self.last_synced_at.map(Timestamp::from_micros),
                 last_error: self.last_error,

@@ -27,8 +27,8 @@ impl ConnectAttempts for SqliteStore {
         // Nothing is added to an account that has been deleted in the meantime.
         let kept = sqlx::query!(
             "insert into connection_attempts (state_hash, org_id, human_id, link_id, connection_id, provider, verifier,
-                redirect_uri, expires_at)
-             select ?1, o.id, ?3, ?4, ?5, ?6, ?7, ?8, ?9 from organizations o where o.id = ?2",
+                redirect_uri, expires_at, publishing)
+             select ?1, o.id, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 from organizations o where o.id = ?2",
             key,
             org_id,
             human_id,
@@ -37,7 +37,8 @@ impl ConnectAttempts for SqliteStore {
             provider,
             verifier,
             attempt.oauth.redirect_uri,
-            expires_at
+            expires_at,
+            attempt.publishing
         )
         .execute(&mut writing.connection)
         .await;
@@ -48,7 +49,7 @@ impl ConnectAttempts for SqliteStore {
         let hash = key.0.as_slice();
         let row = sqlx::query_as!(
             AttemptRow,
-            "select org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, expires_at
+            "select org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, publishing, expires_at
              from connection_attempts where state_hash = ?1",
             hash
         )

@@ -89,6 +89,10 @@ impl Deletions for SqliteStore {
                 select rowid from calendar_connections where org_id = ?1 limit ?2)",
             "delete from external_calendars where rowid in (
                 select rowid from external_calendars where org_id = ?1 limit ?2)",
+            "delete from publication_destinations where rowid in (
+                select rowid from publication_destinations where org_id = ?1 limit ?2)",
+            "delete from publication_copies where rowid in (
+                select rowid from publication_copies where org_id = ?1 limit ?2)",
             "delete from availability_grants where rowid in (
                 select rowid from availability_grants where org_id = ?1 limit ?2)",
             "delete from availability_grant_sources where org_id = ?1 and (grant_id, external_calendar_id) in (

@@ -145,6 +145,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", org_id, id, content as sealed from external_calendars
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::Copies => old!(
+                r#"select rowid as "place!", org_id, id, content as sealed from publication_copies
+                     where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::FeedTokens => old!(
                 r#"select rowid as "place!", org_id, id, feed_token as sealed from calendars
                      where rowid > ?2 and substr(feed_token, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -244,6 +248,11 @@ impl SqliteStore {
                 "update external_calendars set content = renewed.value ->> 2 from jsonb_each(?1) renewed
                      where external_calendars.rowid = (renewed.value ->> 0)
                         and external_calendars.content = (renewed.value ->> 1)"
+            ),
+            SealedColumn::Copies => replaced!(
+                "update publication_copies set content = renewed.value ->> 2 from jsonb_each(?1) renewed
+                     where publication_copies.rowid = (renewed.value ->> 0)
+                        and publication_copies.content = (renewed.value ->> 1)"
             ),
             SealedColumn::FeedTokens => replaced!(
                 "update calendars set feed_token = renewed.value ->> 2, feed_token_hash = unhex(renewed.value ->> 3)

@@ -2,10 +2,11 @@
 
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
-    booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, delivery_row,
-    event_row, limits, listed_grant_row, live_hold, named_for_audit, open_attempt_secret, organization_row, pack,
-    participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id, sealed_envelope,
-    state_name, subscription_row, team_json, team_sources, total_of, webhook_row,
+    booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, copy_state_name,
+    delivery_row, destination_row, event_row, limits, listed_grant_row, live_hold, named_for_audit,
+    open_attempt_secret, organization_row, original_start, pack, participant_row, places, read_rules, readable_names,
+    reading_row, reminders_json, row_id, sealed_envelope, state_name, subscription_row, team_json, team_sources,
+    total_of, webhook_row, write_copies,
 };
 
 type Key = Vec<u8>;
@@ -28,7 +29,9 @@ pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
 pub(crate) type ConnectorClientRow = kalends_rows::ConnectorClientRow<Key>;
 pub(crate) type ContentRow = kalends_rows::ContentRow<Key>;
+pub(crate) type CopyRow = kalends_rows::CopyRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
+pub(crate) type DestinationRow = kalends_rows::DestinationRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i64>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
 pub(crate) type FeedRow = kalends_rows::FeedRow<Key>;

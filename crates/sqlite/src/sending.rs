@@ -61,6 +61,21 @@ impl Database {
         )
         .execute(&mut writing.connection)
         .await;
+        writing.done(released).await?;
+        let mut writing = self.writer.take().await?;
+        let due = sqlx::query!(
+            "update calendars set publication_due_at = min(publication_due_at, 0)
+             where (org_id, id) in (
+                select org_id, calendar_id from publication_destinations where claimed_until is not null)"
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(due).await?;
+        let mut writing = self.writer.take().await?;
+        let released =
+            sqlx::query!("update publication_destinations set claimed_until = null where claimed_until is not null")
+                .execute(&mut writing.connection)
+                .await;
         writing.done(released).await.map(drop)
     }
 }

@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{
-    CalendarProviders, ExchangeError, Exchanged, FeedFetcher, FetchError, FetchedFeed, OfferedProvider, ProviderError,
-    SignInProviders, TheirBusy, WebhookPost, WebhookReply, WebhookSender,
+    CalendarProviders, ExchangeError, Exchanged, FeedFetcher, FetchError, FetchedFeed, FoundCopy, OfferedProvider,
+    ProviderError, PublishStep, PublishedStep, SignInProviders, TheirBusy, WebhookPost, WebhookReply, WebhookSender,
 };
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_feeds::sync::Validators;
+use kalends_kernel::CalendarId;
 use kalends_notifications::Outcome;
 use kalends_remote::RemoteUrl;
 use kalends_time::{Span, Timestamp};
@@ -85,6 +86,28 @@ impl CalendarProviders for NoCalendarProviders {
     }
 
     async fn busy(&self, _: Provider, _: &Tokens, _: &[String], _: Span) -> Result<Vec<TheirBusy>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn copies(
+        &self,
+        _: Provider,
+        _: &Tokens,
+        _: &str,
+        _: CalendarId,
+        _: Timestamp,
+    ) -> Result<Vec<FoundCopy>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn publish(
+        &self,
+        _: Provider,
+        _: &Tokens,
+        _: &str,
+        _: CalendarId,
+        _: &[PublishStep],
+    ) -> Result<Vec<PublishedStep>, ProviderError> {
         unconfigured()
     }
 

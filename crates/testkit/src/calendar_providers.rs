@@ -1,14 +1,16 @@
 //! Calendar providers that return what a test sets.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
-use kalends_app::ports::{CalendarProviders, ProviderError, TheirBusy};
-use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_app::ports::{CalendarProviders, FoundCopy, ProviderError, PublishStep, PublishedStep, TheirBusy};
+use kalends_bridge::{CopyContent, CopyKey, STEPS_AT_ONCE, TheirCalendar, Tokens};
+use kalends_kernel::CalendarId;
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Calendar providers in memory. Clones share their state.
@@ -25,6 +27,12 @@ struct Accounts {
     failure: Option<Failing>,
     revoked: Vec<String>,
     renewed: usize,
+    /// How the next calls of `publish` fail, one for each.
+    faults: VecDeque<PublishFault>,
+    publishings: usize,
+    listings: usize,
+    /// The number of copies ever created, for their identifiers.
+    created: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -32,6 +40,44 @@ struct Account {
     calendars: Vec<TheirCalendar>,
     busy: BTreeMap<String, Vec<Span>>,
     hushed: Vec<String>,
+    /// Whether the account's owner consents to publishing.
+    publishing: bool,
+    /// The copies in each calendar.
+    copies: BTreeMap<String, Vec<TestCopy>>,
+}
+
+/// A copy in a calendar of an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestCopy {
+    /// The provider's identifier.
+    pub reference: String,
+    /// Our calendar.
+    pub calendar: CalendarId,
+    /// What it is a copy of.
+    pub key: CopyKey,
+    /// What it shows now.
+    pub content: CopyContent,
+    /// [`CopyContent::visible`] of what was written.
+    pub visible: [u8; 32],
+}
+
+/// How a call of [`CalendarProviders::publish`] fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PublishFault {
+    /// Every step is done, but the answer is lost.
+    Interrupted,
+    /// Nothing is done, and there is no answer.
+    Away,
+    /// The provider does not accept the access token.
+    Lapsed,
+    /// The account may not write to the calendar.
+    Forbidden,
+    /// Every step may be done later, after this time.
+    Later(Option<Duration>),
+    /// The first step may be done later, and the others are done.
+    FirstLater,
+    /// The provider refuses every step, with this code.
+    Refused(String),
 }
 
 /// How calls to the providers fail.
@@ -105,6 +151,50 @@ impl TestCalendarProviders {
         self.lock().renewed
     }
 
+    /// Sets whether tokens of the account that are issued from now on allow publishing. At first, they do not.
+    pub fn allow_publishing(&self, code: &str, allowed: bool) {
+        self.lock().by_code.entry(code.to_owned()).or_default().publishing = allowed;
+    }
+
+    /// Makes the next calls of [`CalendarProviders::publish`] fail, one for each fault. Later calls succeed.
+    pub fn fail_publishing(&self, faults: impl IntoIterator<Item = PublishFault>) {
+        self.lock().faults.extend(faults);
+    }
+
+    /// The copies in a calendar of the account, in the order in which they were created.
+    pub fn copies_in(&self, code: &str, name: &str) -> Vec<TestCopy> {
+        let accounts = self.lock();
+        let copies = accounts.by_code.get(code).and_then(|account| account.copies.get(&format!("{name}@{code}")));
+        copies.cloned().unwrap_or_default()
+    }
+
+    /// A person edits the copies of this event or occurrence.
+    pub fn edit_copy(&self, code: &str, name: &str, key: CopyKey, edit: impl Fn(&mut CopyContent)) {
+        let mut accounts = self.lock();
+        let account = accounts.by_code.entry(code.to_owned()).or_default();
+        let copies = account.copies.entry(format!("{name}@{code}")).or_default();
+        for copy in copies.iter_mut().filter(|copy| copy.key == key) {
+            edit(&mut copy.content);
+        }
+    }
+
+    /// A person deletes the copies of this event or occurrence.
+    pub fn delete_copy(&self, code: &str, name: &str, key: CopyKey) {
+        let mut accounts = self.lock();
+        let account = accounts.by_code.entry(code.to_owned()).or_default();
+        account.copies.entry(format!("{name}@{code}")).or_default().retain(|copy| copy.key != key);
+    }
+
+    /// The number of calls of [`CalendarProviders::publish`].
+    pub fn publishings(&self) -> usize {
+        self.lock().publishings
+    }
+
+    /// The number of calls of [`CalendarProviders::copies`].
+    pub fn listings(&self) -> usize {
+        self.lock().listings
+    }
+
     fn lock(&self) -> MutexGuard<'_, Accounts> {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,6 +214,54 @@ impl TestCalendarProviders {
                 .ok_or_else(|| ProviderError::Lapsed("invalid_grant".to_owned())),
         }
     }
+
+    /// The account that the tokens open, if they allow publishing.
+    fn opened_to_publish(&self, provider: Provider, tokens: &Tokens) -> Result<Account, ProviderError> {
+        if provider != Provider::Microsoft {
+            return Err(ProviderError::Unavailable("events cannot be published to it".into()));
+        }
+        let account = self.opened(tokens)?;
+        let allowed = tokens.publishing && account.publishing;
+        if allowed { Ok(account) } else { Err(ProviderError::Lapsed("insufficient_scope".to_owned())) }
+    }
+}
+
+/// Does one step on the copies of a calendar.
+fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId, step: &PublishStep) -> PublishedStep {
+    match step {
+        PublishStep::Create { key, content } => {
+            if let Some(known) = copies.iter().find(|copy| (copy.calendar, copy.key) == (calendar, *key)) {
+                return PublishedStep::Done(known.reference.clone());
+            }
+            *created += 1;
+            let reference = format!("copy {created}");
+            let (content, visible) = (content.clone(), content.visible());
+            copies.push(TestCopy { reference: reference.clone(), calendar, key: *key, content, visible });
+            PublishedStep::Done(reference)
+        }
+        PublishStep::Update { reference, visible, content, .. } => {
+            match copies.iter_mut().find(|copy| copy.reference == *reference) {
+                Some(copy) if copy.content.visible() == *visible => {
+                    copy.content = content.clone();
+                    copy.visible = content.visible();
+                    PublishedStep::Done(reference.clone())
+                }
+                Some(_) | None => PublishedStep::Diverged,
+            }
+        }
+        PublishStep::Delete { reference, visible, .. } => {
+            let known = copies.iter().position(|copy| copy.reference == *reference);
+            match known {
+                Some(place) if copies[place].content.visible() != *visible => PublishedStep::Diverged,
+                Some(place) => {
+                    copies.remove(place);
+                    PublishedStep::Done(reference.clone())
+                }
+                // A person deleted it.
+                None => PublishedStep::Done(reference.clone()),
+            }
+        }
+    }
 }
 
 #[async_trait]
@@ -133,8 +271,13 @@ impl CalendarProviders for TestCalendarProviders {
     }
 
     async fn authorize(&self, _: Provider, request: TokenRequest, now: Timestamp) -> Result<Tokens, ProviderError> {
-        let tokens = Tokens { access: "first".to_owned(), access_until: now + ACCESS_LASTS, refresh: request.code };
-        self.opened(&tokens).map(|_| tokens)
+        let tokens = Tokens {
+            access: "first".to_owned(),
+            access_until: now + ACCESS_LASTS,
+            refresh: request.code,
+            publishing: false,
+        };
+        self.opened(&tokens).map(|account| Tokens { publishing: account.publishing, ..tokens })
     }
 
     async fn renew(&self, _: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError> {
@@ -142,10 +285,11 @@ impl CalendarProviders for TestCalendarProviders {
             access: "once again".to_owned(),
             access_until: now + ACCESS_LASTS,
             refresh: tokens.refresh.clone(),
+            publishing: false,
         };
-        self.opened(&renewed)?;
+        let account = self.opened(&renewed)?;
         self.lock().renewed += 1;
-        Ok(renewed)
+        Ok(Tokens { publishing: account.publishing, ..renewed })
     }
 
     async fn calendars(&self, _: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
@@ -170,10 +314,72 @@ impl CalendarProviders for TestCalendarProviders {
             if !account.calendars.iter().any(|calendar| calendar.reference == *reference) {
                 return TheirBusy::Unknown("notFound".to_owned());
             }
-            let spans = account.busy.get(reference).cloned().unwrap_or_default();
-            TheirBusy::Known(spans.into_iter().filter(|span| span.overlaps(window)).collect())
+            let mut spans = account.busy.get(reference).cloned().unwrap_or_default();
+            let blocking = account.copies.get(reference).into_iter().flatten().filter(|copy| !copy.content.transparent);
+            let mut copies: Vec<_> = blocking.map(|copy| (copy.calendar, copy.content.span)).collect();
+            if !tokens.publishing {
+                spans.extend(copies.drain(..).map(|(_, span)| span));
+            }
+            spans.retain(|span| span.overlaps(window));
+            copies.retain(|(_, span)| span.overlaps(window));
+            TheirBusy::Known { spans, copies }
         };
         Ok(references.iter().map(busy_of).collect())
+    }
+
+    async fn copies(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        target: &str,
+        calendar: CalendarId,
+        since: Timestamp,
+    ) -> Result<Vec<FoundCopy>, ProviderError> {
+        self.lock().listings += 1;
+        let account = self.opened_to_publish(provider, tokens)?;
+        let ours = account.copies.get(target).into_iter().flatten().filter(|copy| copy.calendar == calendar);
+        let found = ours.filter(|copy| copy.content.span.end() >= since).map(|copy| FoundCopy {
+            key: copy.key,
+            reference: copy.reference.clone(),
+            visible: copy.visible,
+            ends_at: copy.content.span.end(),
+            changed: copy.content.visible() != copy.visible,
+        });
+        Ok(found.collect())
+    }
+
+    async fn publish(
+        &self,
+        provider: Provider,
+        tokens: &Tokens,
+        target: &str,
+        calendar: CalendarId,
+        steps: &[PublishStep],
+    ) -> Result<Vec<PublishedStep>, ProviderError> {
+        self.lock().publishings += 1;
+        self.opened_to_publish(provider, tokens)?;
+        if steps.len() > STEPS_AT_ONCE {
+            return Err(ProviderError::Unavailable("too many steps at once".into()));
+        }
+        let mut accounts = self.lock();
+        let fault = accounts.faults.pop_front();
+        let away = || Err(ProviderError::Unavailable("the answer was lost".into()));
+        match fault {
+            Some(PublishFault::Away) => return away(),
+            Some(PublishFault::Lapsed) => return Err(ProviderError::Lapsed("invalid_token".to_owned())),
+            Some(PublishFault::Forbidden) => return Err(ProviderError::Lapsed("insufficient_scope".to_owned())),
+            Some(PublishFault::Later(after)) => return Ok(vec![PublishedStep::Later(after); steps.len()]),
+            Some(PublishFault::Refused(code)) => return Ok(vec![PublishedStep::Refused(code); steps.len()]),
+            Some(PublishFault::Interrupted | PublishFault::FirstLater) | None => {}
+        }
+        let left_out = usize::from(matches!(fault, Some(PublishFault::FirstLater)));
+        let Accounts { by_code, created, .. } = &mut *accounts;
+        let account = by_code.entry(tokens.refresh.clone()).or_default();
+        let copies = account.copies.entry(target.to_owned()).or_default();
+        let later = steps.iter().take(left_out).map(|_| PublishedStep::Later(None));
+        let mut results: Vec<PublishedStep> = later.collect();
+        results.extend(steps.iter().skip(left_out).map(|step| played(copies, created, calendar, step)));
+        if matches!(fault, Some(PublishFault::Interrupted)) { away() } else { Ok(results) }
     }
 
     async fn revoke(&self, _: Provider, tokens: &Tokens) -> Result<(), ProviderError> {

@@ -72,6 +72,10 @@ impl HumanCalendars for TestHumans {
         let connected = self.lock();
         let queried = connected.sources.iter().filter(|known| sources.contains(&known.source));
         // Clipped to the window, so that a caller that needs more must ask for it.
-        Ok(queried.map(|known| HumanBusy { spans: known.spans.clip(window), ..known.clone() }).collect())
+        let clipped = |known: &HumanBusy| {
+            let copies = known.copies.iter().filter_map(|(calendar, span)| Some((*calendar, span.clip(window)?)));
+            HumanBusy { spans: known.spans.clip(window), copies: copies.collect(), ..known.clone() }
+        };
+        Ok(queried.map(clipped).collect())
     }
 }

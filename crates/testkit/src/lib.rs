@@ -31,7 +31,7 @@ mod round_trips;
 mod statements;
 
 pub use absent::{NoCalendarProviders, NoFetcher, NoProviders, NoSender};
-pub use calendar_providers::{Failing, TestCalendarProviders};
+pub use calendar_providers::{Failing, PublishFault, TestCalendarProviders, TestCopy};
 pub use cipher::TestCipher;
 pub use clock::ManualClock;
 pub use credentials::{TestPasswords, TestTokens};

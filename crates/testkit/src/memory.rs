@@ -28,6 +28,7 @@ mod names;
 mod organization_lists;
 mod people;
 mod proposals;
+mod publishing;
 mod runs;
 mod state;
 mod subscriptions;

@@ -6,6 +6,7 @@ use kalends_time::Timestamp;
 
 use crate::{
     agents::NAME,
+    destinations::policy_text,
     english::in_english,
     field::Field,
     numbers::grouped,
@@ -76,6 +77,8 @@ pub struct CalendarSettings<'a> {
     pub agent: Option<(&'a str, &'a str)>,
     /// The version that the form changes.
     pub version: &'a str,
+    /// Which of its events are copied to a connected calendar, as the API names it; `None` if it has no destination.
+    pub publication: Option<&'a str>,
     /// Whether the user may delete calendars.
     pub may_delete: bool,
     /// What the form contains: the calendar's fields, or what was typed.
@@ -86,16 +89,20 @@ pub struct CalendarSettings<'a> {
     pub problems: &'a Problems,
 }
 
-impl CalendarSettings<'_> {
-    fn name_field(&self) -> Field<'_> {
+impl<'a> CalendarSettings<'a> {
+    fn name_field(&self) -> Field<'a> {
         Field::text("name", "Name", self.given.name, NAME).checked(self.problems)
     }
 
-    fn zone(&self) -> ZoneField<'_> {
+    fn zone(&self) -> ZoneField<'a> {
         ZoneField::new(self.given.zone, self.now, self.problems.of("timezone"))
     }
 
-    fn zone_before(&self) -> &str {
+    fn copied(&self) -> Option<&'a str> {
+        self.publication.map(policy_text)
+    }
+
+    fn zone_before(&self) -> &'a str {
         self.was.zone.unwrap_or_default()
     }
 }

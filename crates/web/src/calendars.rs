@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::english::in_english;
+use crate::{destinations::CopyOffer, english::in_english};
 
 /// The page on which a user chooses which calendars of an account count, and for whom.
 #[derive(Debug, Clone, Copy, Template)]
@@ -27,6 +27,8 @@ pub struct ChooseCalendars<'a> {
     pub agent: &'a str,
     /// The agent's name; empty if none asked.
     pub agent_name: &'a str,
+    /// The offer to copy events, if the link asks for that.
+    pub copies: Option<CopyOffer<'a>>,
     /// Why the form had no effect.
     pub problem: Option<&'a str>,
 }

@@ -35,7 +35,7 @@ pub struct Offer<'a> {
     pub calendar: Option<&'a str>,
     /// When the link expires.
     pub expires_at: Timestamp,
-    /// Whether the agent would also like to add events.
+    /// Whether the agent would also like to copy events to the user's calendar.
     pub publishes: bool,
     /// The providers, each with the name in addresses and the name that people know.
     pub providers: &'a [(&'static str, &'static str)],

@@ -61,6 +61,8 @@ pub struct Account {
     pub connected_at: Timestamp,
     /// Why the last refresh failed, if it did.
     pub last_error: Option<String>,
+    /// Whether events can be copied to calendars of the provider.
+    pub takes_copies: bool,
 }
 
 impl Account {

@@ -30,6 +30,7 @@ mod connector;
 mod consent;
 mod csv;
 mod deliveries;
+mod destinations;
 mod emails;
 mod english;
 mod entry;
@@ -118,6 +119,10 @@ pub use connector::{ConnectorBack, ConnectorConsent, ConnectorForOthers, Connect
 pub use consent::{CONSENT_ERRORS, Consent, NothingConnected};
 pub use csv::csv_row;
 pub use deliveries::{Deliveries, DeliveryPage, DeliveryShown, DeliveryState, StatusFilter, WebhookTested};
+pub use destinations::{
+    Copies, CopyOffer, DESTINATION_FIELDS, DestinationGiven, DestinationPage, DestinationShown, NEW_DESTINATION_FIELDS,
+    NewDestination, StopCopying,
+};
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{Ended, ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
 pub use feeds::{FeedCalendar, FeedCalendarPage, FeedsPage, RotateFeed};

@@ -47,7 +47,7 @@ impl Problems {
     }
 
     /// What is said above the form.
-    pub(crate) fn above(&self) -> Option<&str> {
+    pub fn above(&self) -> Option<&str> {
         self.general.as_deref()
     }
 }

@@ -141,6 +141,8 @@ const DONE: &[(&str, &str)] = &[
     ("decided-before", "Somebody else had already decided. This page shows the result."),
     ("answered", "Answered."),
     ("resolved", "Resolved."),
+    ("copies-deleted", "Copying has stopped. The copies are being deleted. This takes a moment."),
+    ("copies-kept", "Copying has stopped. The copies stay."),
     ("syncing", "It will be synced. This takes a moment."),
     ("address", "The feed has a new address. The old one no longer works."),
     ("moved", "Moved."),

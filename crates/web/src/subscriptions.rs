@@ -108,6 +108,8 @@ pub struct SubscriptionShown {
     pub agent_name: String,
     /// Whether it is synced.
     pub state: SubscriptionState,
+    /// Whether only the times of events are imported.
+    pub is_busy_only: bool,
     /// Why the last sync failed; empty if it did not.
     pub last_error: String,
     /// The number of syncs that have failed since the last successful one.
@@ -266,6 +268,8 @@ pub struct SubscriptionGiven<'a> {
     pub url: &'a str,
     /// The label.
     pub label: &'a str,
+    /// Whether only the times of events are imported.
+    pub busy_only: bool,
 }
 
 impl<'a> SubscriptionGiven<'a> {

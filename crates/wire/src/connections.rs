@@ -46,6 +46,9 @@ pub struct CalendarConnection {
     /// When the busy times were last read. Null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_refreshed_at: Option<Timestamp>,
+    /// Whether events may be published to the account. Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub publishing: bool,
     /// How current the busy times are: `unread`, `fresh`, `stale` (older than 1 hour) or `unavailable` (older than 24
     /// hours).
     #[schema(value_type = DataWorth)]
@@ -92,6 +95,20 @@ impl Default for Refreshing {
 pub struct StartConnection {
     /// The connection link that you opened, `cln_…`, if a link asked for the connection.
     pub connection_link_id: Option<String>,
+    /// Whether to ask for access to write events too, so that events can be published. Defaults to false, or to what
+    /// the link asks for.
+    #[serde(default)]
+    pub publishing: bool,
+}
+
+/// The options of a new consent.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "publishing": true }))]
+pub struct ReauthorizeConnection {
+    /// Whether to ask for access to write events too, so that events can be published. Defaults to the access that the
+    /// connection has.
+    pub publishing: Option<bool>,
 }
 
 /// The address on which to consent.

@@ -167,6 +167,8 @@ error_codes! {
     ExternalCalendarNotFound = "external_calendar_not_found" [404],
     /// There is no such availability grant.
     AvailabilityGrantNotFound = "availability_grant_not_found" [404],
+    /// The calendar is not published to an account of yours.
+    ExternalDestinationNotFound = "external_destination_not_found" [404],
     /// The organization has no such member or open invitation.
     MemberNotFound = "member_not_found" [404],
     /// The route does not support the method.
@@ -241,6 +243,10 @@ error_codes! {
     OrganizationSwitched = "organization_switched" [409],
     /// Events cannot be published to calendars of this provider.
     PublishingUnsupported = "publishing_unsupported" [409],
+    /// The user has not consented that events are written to the account. Reauthorize the connection with `publishing`.
+    ConsentRequired = "consent_required" [409],
+    /// The calendar is published to another account. Delete that destination first.
+    DestinationElsewhere = "destination_elsewhere" [409],
     /// The connection is paused.
     ConnectionPaused = "connection_paused" [409],
     /// The user has to consent to the connection again.

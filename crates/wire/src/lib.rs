@@ -28,6 +28,7 @@ mod connections;
 mod console;
 mod context;
 mod derives;
+mod destinations;
 mod error;
 #[cfg(feature = "parse")]
 mod error_codes;
@@ -90,8 +91,8 @@ pub use changes::{Change, Changes, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};
 pub use connections::{
-    AvailabilityGrant, CalendarConnection, ConsentBegun, CreateGrant, ExternalCalendar, ExternalCalendars, Refreshing,
-    StartConnection, UpdateConnection,
+    AvailabilityGrant, CalendarConnection, ConsentBegun, CreateGrant, ExternalCalendar, ExternalCalendars,
+    ReauthorizeConnection, Refreshing, StartConnection, UpdateConnection,
 };
 pub use console::{
     ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,
@@ -99,6 +100,7 @@ pub use console::{
     SecondFactorStarted, SignIn, SignedIn, StartSecondFactor, UpdateMe, UpdateOrg, User, VerifyEmail,
 };
 pub use context::CalendarContext;
+pub use destinations::{CopyCounts, DeleteExternalDestination, ExternalDestination, PutExternalDestination};
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
 pub use event::{
     ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, MoveEvent,
@@ -165,6 +167,7 @@ pub use {
     changes::ChangesQuery,
     connections::{WantedGrant, provider_names},
     console::CheckedConsoleSignUp,
+    destinations::WantedDestination,
     error_codes::ErrorCode,
     event::{Listing, MAPS},
     explain::{ExplainOf, ExplainQuery},

@@ -160,7 +160,7 @@ mirror! {
     /// The state of an event's copy on a connected human calendar.
     #[schema(as = ExternalSyncStatus)]
     ExternalSync {
-        /// No connection publishes events.
+        /// The events of the calendar are not published.
         NotConfigured,
         /// Waiting to be published.
         Queued,
@@ -168,8 +168,10 @@ mirror! {
         Published,
         /// Left out by the publication policy.
         Skipped,
-        /// Publishing failed permanently.
+        /// The last attempt to publish failed. It will be repeated.
         Failed,
+        /// A person changed or deleted the copy, so it is left alone.
+        Diverged,
     }
 }
 
@@ -179,6 +181,13 @@ pub(crate) const AVAILABILITY: &str = "availability";
 /// A capability that a connection link can ask for in addition: publishing events to the calendar.
 #[cfg(feature = "parse")]
 pub(crate) const PUBLISHING: &str = "publishing";
+
+/// Deletes the copies of a destination with it.
+#[cfg(feature = "parse")]
+pub(crate) const DELETE_COPIES: &str = "delete";
+/// Leaves the copies of a destination at the provider.
+#[cfg(feature = "parse")]
+pub(crate) const KEEP_COPIES: &str = "keep";
 
 /// How current busy times can be.
 #[cfg(feature = "parse")]

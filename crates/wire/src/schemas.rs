@@ -21,7 +21,7 @@ use utoipa::{
 
 use crate::{
     EventStatus,
-    names::{AVAILABILITY, PUBLISHING, WORTHS},
+    names::{AVAILABILITY, DELETE_COPIES, KEEP_COPIES, PUBLISHING, WORTHS},
 };
 
 /// The status of an event that is not a hold.
@@ -93,6 +93,10 @@ closed_sets! {
     ConnectionLinkStatus = names!(LinkStatus);
     /// The status of a connection.
     ConnectionStatusName = names!(ConnectionStatus);
+    /// The status of a destination.
+    DestinationStatus = names!(ConnectionStatus);
+    /// What happens to the copies of a destination that is deleted.
+    KeptCopies = [DELETE_COPIES, KEEP_COPIES];
     /// The agents for which a human calendar counts.
     GrantAudience = names!(Audience);
     /// The provider of a human calendar.

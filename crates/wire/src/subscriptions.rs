@@ -67,6 +67,10 @@ pub struct Subscription {
     /// The status: `active`, `error` (the last sync failed) or `paused`.
     #[schema(value_type = SubscriptionStatusName)]
     pub status: Cow<'static, str>,
+    /// True if only the times of the feed's events are imported, under the title `Busy`. Otherwise absent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(nullable = false)]
+    pub busy_only: bool,
     /// When a sync last succeeded. Null before the first one.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_synced_at: Option<Timestamp>,
@@ -107,7 +111,7 @@ pub struct SyncReport {
 /// An event that could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedEvent {
-    /// The event's `UID`, as far as it could be read.
+    /// The event's `UID`, as far as it could be read. Empty if the subscription is `busy_only`.
     pub uid: String,
     /// The reason.
     pub reason: String,
@@ -153,6 +157,10 @@ pub struct CreateSubscription {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]
     pub label: Option<String>,
+    /// Whether to import only the times of the feed's events. Titles, descriptions, locations and all other texts are
+    /// dropped when the feed is read, and are never stored. Each event has the title `Busy`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub busy_only: bool,
 }
 
 /// The fields of a subscription that a PATCH can change. At least one is required.
@@ -172,6 +180,11 @@ pub struct UpdateSubscription {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WantedSubscriptionStatus>, nullable = false)]
     pub status: Given<String>,
+    /// Whether to import only the times of the feed's events. A change makes the subscription due at once. The next sync
+    /// drops the stored texts, or imports them again.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    pub busy_only: Given<bool>,
 }
 
 /// Filters a list of subscriptions.

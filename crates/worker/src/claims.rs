@@ -4,7 +4,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use kalends_app::{App, Refusal};
-use kalends_bridge::{Connection, RefreshClaim};
+use kalends_bridge::{Connection, RefreshClaim, ports::ClaimedDestination};
 use kalends_feeds::{Subscription, SyncClaim};
 use kalends_notifications::ClaimedLetter;
 use tokio::{sync::Semaphore, time::sleep};
@@ -51,6 +51,16 @@ pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
     claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
     work: |app, (claim, connection)| Box::pin(async move { app.refresh_connection(claim, connection).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
+};
+
+/// Calendars that are published to human calendars. Each waits for its provider most of the time.
+pub(crate) const PUBLICATIONS: Claimed<ClaimedDestination> = Claimed {
+    name: "publishing",
+    failure: "cannot claim calendars to publish",
+    at_once: 16,
+    claim: |app, limit| Box::pin(async move { app.claim_publications(limit).await }),
+    work: |app, claimed| Box::pin(async move { app.publish(claimed).await }),
+    nudged: |app| Box::pin(async move { app.nudged_to_publish().await }),
 };
 
 /// Emails on behalf of organizations. Each waits for the mail server most of the time.

@@ -32,6 +32,7 @@ pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     }
     claims::SYNCS.start(app, tasks, stop);
     claims::REFRESHES.start(app, tasks, stop);
+    claims::PUBLICATIONS.start(app, tasks, stop);
     claims::LETTERS.start(app, tasks, stop);
     let (app, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move { ended.run_until_cancelled(webhooks::fan_out(app)).await });

@@ -495,7 +495,11 @@ async fn feeds_and_files(#[case] database: Database) {
     assert_ne!(rotated.ical_url, calendar.ical_url);
     assert_eq!(anybody.get_feed(feed).await.unwrap_err().code(), Some("feed_not_found"));
 
-    let wanted = CreateSubscription { calendar_id: calendar.id.to_string(), url: NOWHERE.to_owned(), label: None };
+    let wanted = CreateSubscription {
+        calendar_id: calendar.id.to_string(),
+        url: NOWHERE.to_owned(),
+        ..CreateSubscription::default()
+    };
     let made = client.create_ical_subscription(agent.id, &wanted).await.unwrap();
     let label = UpdateSubscription { label: Some(Some("Work".to_owned())), ..UpdateSubscription::default() };
     assert_eq!(client.update_ical_subscription(made.id, &label).await.unwrap().label.as_deref(), Some("Work"));

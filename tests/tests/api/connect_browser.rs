@@ -11,6 +11,7 @@ use crate::{
     connecting::{CALENDARS, Connecting, HUMAN},
     console::PASSWORD,
     fixtures::shared_calendar,
+    publishing_pages::{ask_to_copy, destination_path},
     walk::sign_in,
 };
 
@@ -278,4 +279,48 @@ async fn refusing_consent_at_the_provider_returns_to_the_link() {
     browser.press_button("Connect Google").await;
     browser.headed(CHOOSE).await;
     assert_eq!(poll(&it, &link).await["status"], "in_progress");
+}
+
+/// With a phone, without scripts.
+#[tokio::test]
+async fn a_user_lets_an_agent_copy_events() {
+    let it = Connecting::new(Sqlite).await;
+    let link = ask_to_copy(&it, "confirmed").await;
+    let browser = Visitor::new().phone(PHONE.0, PHONE.1).without_scripts().open().await;
+    browser.goto(&address(&link)).await;
+    browser.headed("Open your link").await;
+    browser.fill("#code", &address(&link)).await;
+    browser.click("button.primary").await;
+    sign_in(&browser, SIGN_IN, HUMAN).await;
+    browser.headed(CONNECT).await;
+    fits(&browser).await;
+    browser.press_button("Connect Microsoft").await;
+    browser.headed(CHOOSE).await;
+    fits(&browser).await;
+    assert!(!is_checked(&browser, "#copies").await, "nothing is copied unless the user chooses it");
+    browser.click("#copies").await;
+    browser.click("form button.primary").await;
+    browser.headed("Done").await;
+    assert_eq!(poll(&it, &link).await["status"], "completed");
+    let made = it.console.get(destination_path(&it)).await.expect(200);
+    assert_eq!(made["policy"], "confirmed");
+
+    // The user finds it again, and stops it.
+    browser.click("a[href='/console/connections']").await;
+    browser.headed("Connected calendars").await;
+    browser.click("a[href$='/copies']").await;
+    browser.headed("Copied events").await;
+    fits(&browser).await;
+    browser.click("li a.quiet").await;
+    let name = it.api.get(format!("/v1/calendars/{}", it.calendar)).await.expect(200);
+    let name = text(&name["name"]);
+    browser.headed(&format!("Copies of {name} go to {}", CALENDARS[0].1)).await;
+    fits(&browser).await;
+    browser.click("a.danger").await;
+    browser.headed(&format!("Stop copying {name}?")).await;
+    fits(&browser).await;
+    browser.click("#keep").await;
+    browser.press_button("Stop copying").await;
+    browser.wait_for_paragraph("Copying has stopped. The copies stay.").await;
+    it.console.get(destination_path(&it)).await.refused(404, "not_found");
 }

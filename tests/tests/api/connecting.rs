@@ -297,7 +297,7 @@ pub(crate) fn busy_of(known: &Answer) -> Vec<(String, String)> {
     known["busy"].as_array().unwrap().iter().map(|span| (text(&span["start"]), text(&span["end"]))).collect()
 }
 
-fn begun(answer: &Answer) -> Begun {
+pub(crate) fn begun(answer: &Answer) -> Begun {
     assert_eq!(answer.header("cache-control"), "no-store");
     let (pair, attributes) = answer.header("set-cookie").split_once("; ").unwrap();
     assert_eq!(attributes, "Path=/; Max-Age=600; HttpOnly; SameSite=Lax");

@@ -1,6 +1,6 @@
 //! The pages about connected calendars, by their forms.
 
-use kalends_e2e::{Answer, Database};
+use kalends_e2e::{Answer, CalendarProvider, Database};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::json;
@@ -32,7 +32,7 @@ async fn grants(it: &Connecting) -> usize {
 }
 
 /// A browser in which the user is signed in.
-async fn signed_in(it: &Connecting) -> Pages<'_> {
+pub(crate) async fn signed_in(it: &Connecting) -> Pages<'_> {
     let mut pages = Pages::new(&it.server);
     pages.sign_in(HUMAN).await;
     pages
@@ -46,10 +46,20 @@ fn continues_to(page: &Seen) -> String {
     escaped.replace("&#38;", "&")
 }
 
-/// Takes the browser to the provider and back, as far as the form for the calendars. Returns its path.
+/// Takes the browser to Google and back, as far as the form for the calendars. Returns its path.
 async fn consent(it: &Connecting, pages: &mut Pages<'_>, page: &Seen) -> String {
+    consent_at(it, &it.google, pages, page).await
+}
+
+/// Takes the browser to the provider and back, as far as the form for the calendars. Returns its path.
+pub(crate) async fn consent_at(
+    it: &Connecting,
+    provider: &CalendarProvider,
+    pages: &mut Pages<'_>,
+    page: &Seen,
+) -> String {
     let base = it.server.base_url();
-    let back = it.google.authorize(&continues_to(page)).await.unwrap();
+    let back = provider.authorize(&continues_to(page)).await.unwrap();
     let returned = pages.open(back.strip_prefix(base).unwrap()).await;
     assert_eq!(returned.status, 302, "{}", returned.text);
     let listed = pages.open(returned.location.strip_prefix(base).unwrap()).await;

@@ -421,3 +421,43 @@ async fn each_role_sees_what_it_may_do_with_feeds(#[case] database: Database) {
     let read = it.api.get(format!("/v1/ical-subscriptions/{id}")).await.expect(200);
     assert_eq!((&read["url"], &read["label"]), (&json!(NOWHERE), &Value::Null));
 }
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_box_of_the_form_imports_only_times(#[case] database: Database) {
+    let (it, ada) = furnished(database).await;
+    it.feeds.serve("/work.ics", Serving::calendar(vcalendar(&[meeting("a@example.com", "Zebra", 3, 9)])));
+    let url = it.feeds.url("/work.ics");
+    let mut pages = Pages::new(&it.server);
+    pages.sign_in(&ada.email).await;
+    let form = pages.open(&format!("{SUBSCRIPTIONS}/new?calendar={}", it.calendar)).await;
+    let form = form.says(200, "name=\"busy_only\" id=\"busy_only\" value=\"true\">");
+    let (org, once) = (hidden(&form.text, "org"), hidden(&form.text, "once"));
+    let fields = [
+        ("org", &*org),
+        ("once", &*once),
+        ("calendar_id", it.calendar.as_str()),
+        ("url", &*url),
+        ("label", ""),
+        ("busy_only", "true"),
+    ];
+    pages.send(SUBSCRIPTIONS, &fields).await;
+    let listed = it.api.get(it.all()).await.expect(200);
+    let id = text(&listed.data()[0]["id"]);
+    assert_eq!(listed.data()[0]["busy_only"], true);
+    let (api, shown) = (format!("/v1/ical-subscriptions/{id}"), format!("{SUBSCRIPTIONS}/{id}"));
+    it.until(&api, "synced", |read| read["last_synced_at"].is_string()).await;
+    assert_eq!(it.titles().await, ["Busy"]);
+    let page = pages.open(&shown).await.says(200, "Only the times of events, without any text");
+    let page = page.says(200, "value=\"true\" checked>");
+    assert!(!page.text.contains("Zebra"), "{}", page.text);
+
+    // Without its mark, the box imports the texts again.
+    let kept = ["org", "once", "version", "was_url", "was_busy_only"].map(|name| (name, hidden(&page.text, name)));
+    let mut sent: Vec<(&str, &str)> = kept.iter().map(|(name, value)| (*name, &**value)).collect();
+    sent.extend([("url", &*url), ("label", "")]);
+    pages.send(&shown, &sent).await.leads_to(&format!("{shown}?done=saved"));
+    assert_eq!(it.api.get(&api).await.expect(200)["busy_only"], Value::Null);
+    it.until(&api, "synced", |read| read["last_sync"].is_object()).await;
+    assert_eq!(it.titles().await, ["Zebra"]);
+}

@@ -59,7 +59,8 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
 
     // The console lists the calendars, the primary one first.
     let connection_now = it.console.get(path_of(&connection)).await.expect(200);
-    has_exactly(&connection_now.json, &CONNECTION);
+    let fields = if publishing { [&CONNECTION[..], &["publishing"]].concat() } else { CONNECTION.to_vec() };
+    has_exactly(&connection_now.json, &fields);
     assert_eq!((&connection_now["provider"], &connection_now["label"]), (&json!(provider.name()), &Value::Null));
     let listed = it.external(&connection).await;
     let names: Vec<_> = listed.iter().map(|known| text(&known["name"])).collect();
@@ -141,11 +142,20 @@ async fn a_google_calendar_is_connected(#[case] database: Database) {
 async fn a_microsoft_calendar_is_connected(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let scopes = ["offline_access", "https://graph.microsoft.com/Calendars.ReadBasic"];
-    from_link_to_busy(&it, &it.microsoft, &scopes, true).await;
+    from_link_to_busy(&it, &it.microsoft, &scopes, false).await;
     // Microsoft is asked only about the calendars that count.
     let views: BTreeSet<_> =
         it.microsoft.requests().into_iter().filter(|path| path.contains("/calendarView")).collect();
     assert_eq!(views.len(), 2, "{views:?}");
+}
+
+/// With consent to write events, busy times are read in the same way.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_microsoft_calendar_is_connected_to_publish(#[case] database: Database) {
+    let it = Connecting::new(database).await;
+    let scopes = ["offline_access", "https://graph.microsoft.com/Calendars.ReadWrite"];
+    from_link_to_busy(&it, &it.microsoft, &scopes, true).await;
 }
 
 #[apply(on_both)]

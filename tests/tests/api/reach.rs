@@ -162,7 +162,9 @@ fn consumes(operation: &Operation) -> bool {
 /// Whether it is a user's operation on an existing link, connection or grant.
 fn names_a_connection(operation: &Operation) -> bool {
     let below = ["/v1/connection-links/", "/v1/calendar-connections/", "/v1/availability-grants/"];
-    below.iter().any(|below| operation.path.starts_with(below)) || operation.id == "createAvailabilityGrant"
+    below.iter().any(|below| operation.path.starts_with(below))
+        || operation.path.ends_with("/external-destination")
+        || operation.id == "createAvailabilityGrant"
 }
 
 /// The owners of the things that the operations are about.

@@ -130,7 +130,10 @@ fn ruled(operation: &str) -> About {
         | "listExternalCalendars"
         | "createAvailabilityGrant"
         | "listAvailabilityGrants"
-        | "deleteAvailabilityGrant" => About::Console,
+        | "deleteAvailabilityGrant"
+        | "getExternalDestination"
+        | "putExternalDestination"
+        | "deleteExternalDestination" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
         | "listAuditLog" | "listChanges" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo"

@@ -498,6 +498,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createAvailabilityGrant" => {
             json!({ "external_calendar_ids": [format!("xcl_{NOBODY}")], "audience": "all" })
         }
+        "putExternalDestination" => json!({ "external_calendar_id": format!("xcl_{NOBODY}") }),
         "createProposal" => proposing(&things.agent, &[&things.agent], &things.calendar, (start, end)),
         "respondToProposal" => json!({ "agent_id": things.agent, "response": "decline" }),
         "createScopedKey" | "createScopedKeyFromConsole" => json!({ "agent_id": things.agent }),

@@ -391,3 +391,92 @@ async fn an_export_has_subscriptions_with_their_addresses(#[case] database: Data
     let titles: Vec<_> = export["events"].as_array().unwrap().iter().map(|event| &event["source"]).collect();
     assert_eq!(titles, ["external_ical"]);
 }
+
+/// The range of a search for events of the feeds.
+const MARCH: &str = "start_after=2031-03-01T00:00:00Z&start_before=2031-04-01T00:00:00Z";
+
+/// The number of results of a search for a word of the feed.
+async fn found(it: &Subscriber) -> usize {
+    it.api.get(format!("/v1/events/search?q=zebra&{MARCH}")).await.expect(200).data().len()
+}
+
+/// Asserts that no answer about the calendar contains a word of its feed.
+async fn shows_no_zebra(it: &Subscriber, subscription: &str) {
+    let events = it.events().await;
+    assert!(!events.is_empty());
+    let mut paths = vec![
+        subscription.to_owned(),
+        it.all(),
+        format!("/v1/calendars/{}/events?limit=200", it.calendar),
+        format!("/v1/calendars/{}/changes?limit=200", it.calendar),
+        format!("/v1/agents/{}/events", it.agent),
+        format!(
+            "/v1/calendars/{}/availability?start=2031-03-03T00:00:00Z&end=2031-03-06T00:00:00Z&slot_duration=1h",
+            it.calendar
+        ),
+        format!("/v1/events/search?q=busy&{MARCH}"),
+    ];
+    paths.extend(events.iter().map(|event| format!("/v1/events/{}", event["id"].as_str().unwrap())));
+    for path in paths {
+        let answer = it.api.get(&path).await.expect(200);
+        assert!(!answer.json.to_string().to_lowercase().contains("zebra"), "{}", answer.describe());
+    }
+    assert_eq!(found(it).await, 0);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_busy_only_subscription_shows_no_word_of_its_feed(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let planted = [
+        vevent(
+            "zebra-once",
+            &[
+                "SUMMARY:Zebra title",
+                "DESCRIPTION:Zebra notes",
+                "LOCATION:Zebra place",
+                "CONFERENCE;VALUE=URI:https://meet.example.com/zebra",
+                "DTSTART;TZID=Zebra/Zone:20310303T090000",
+                "DURATION:PT1H",
+            ],
+        ),
+        vevent(
+            "zebra-twice",
+            &["SUMMARY:Zebra series", "DTSTART:20310304T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=2"],
+        ),
+        vevent("zebra-broken", &["SUMMARY:Zebra broken"]),
+    ];
+    it.feeds.serve("/a.ics", Serving::calendar(vcalendar(&planted)));
+    let body = json!({ "calendar_id": it.calendar, "url": it.feeds.url("/a.ics"), "busy_only": true });
+    let made = it.api.post(it.all()).json(body).await.expect(201);
+    has_exactly(&made.json, &[&FIELDS[..], &["busy_only"]].concat());
+    assert_eq!(made["busy_only"], true);
+    let path = format!("/v1/ical-subscriptions/{}", made.id());
+    let again = async || it.until(&path, "synced", |read| read["last_sync"].is_object()).await;
+    let read = again().await;
+    assert_eq!((&read["last_sync"]["created"], &read["last_sync"]["skipped"]), (&json!(2), &json!(1)));
+    assert_eq!(it.titles().await, ["Busy", "Busy"]);
+    let busy = it.busy("2031-03-03T00:00:00Z", "2031-03-06T00:00:00Z").await;
+    assert_eq!(busy.len(), 3);
+    shows_no_zebra(&it, &path).await;
+
+    // Switched off, the texts appear at once. Switched on, they disappear at once. The feed does not change.
+    let open = it.api.patch(&path).json(json!({ "busy_only": false })).await.expect(200);
+    has_exactly(&open.json, &FIELDS);
+    again().await;
+    assert_eq!(it.titles().await, ["Zebra title", "Zebra series"]);
+    assert_ne!(found(&it).await, 0);
+    it.api.patch(&path).json(json!({ "busy_only": true })).await.expect(200);
+    assert_eq!(again().await["last_sync"]["updated"], 2);
+    assert_eq!(it.titles().await, ["Busy", "Busy"]);
+    assert_eq!(it.busy("2031-03-03T00:00:00Z", "2031-03-06T00:00:00Z").await, busy);
+    shows_no_zebra(&it, &path).await;
+    for wrong in [json!(null), json!("yes")] {
+        it.api
+            .patch(&path)
+            .json(json!({ "busy_only": wrong }))
+            .await
+            .refused(400, "validation_error")
+            .param("busy_only");
+    }
+}

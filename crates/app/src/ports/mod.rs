@@ -17,7 +17,9 @@ mod store;
 mod webhooks;
 
 pub use self::{
-    calendar_providers::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy},
+    calendar_providers::{
+        CalendarProviders, FoundCopy, PROVIDER_WITHIN, ProviderError, PublishStep, PublishedStep, TheirBusy,
+    },
     commits::{Commit, CommitError, StoredAnswers},
     credentials::{CredentialsError, PasswordHasher, SessionTokens, Verdict},
     fetching::{FeedFetcher, FetchError, FetchedFeed},

@@ -61,6 +61,7 @@ all_of! {
         kalends_bridge::ports::ConnectionLinks,
         kalends_bridge::ports::ConnectAttempts,
         kalends_bridge::ports::Connections,
+        kalends_bridge::ports::Destinations,
         kalends_bridge::ports::Grants,
         kalends_notifications::ports::Webhooks,
         kalends_notifications::ports::Deliveries,

@@ -148,6 +148,7 @@ impl House {
             read_at: Some(self.make.clock.now()),
             covers: span("2026-02-01T00:00:00Z", "2026-05-01T00:00:00Z"),
             spans: busy.iter().copied().collect::<BusySet>(),
+            copies: Vec::new(),
         });
     }
 }
@@ -298,6 +299,7 @@ async fn a_source_of_several_calendars_is_counted_once() {
         read_at: None,
         covers: morning(),
         spans: BusySet::EMPTY,
+        copies: Vec::new(),
     });
     let answer = house.ask(&agent, morning(), true).await;
     assert_eq!((answer.state(), answer.slots.len()), ("partial", 3));
@@ -356,7 +358,14 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     // The known span must cover the buffers too.
     let covers = hours("08:45", "20:00");
     let read_at = Some(house.make.clock.now());
-    house.humans.say(HumanBusy { source: FIRST, revision: Revision(2), read_at, covers, spans: BusySet::EMPTY });
+    house.humans.say(HumanBusy {
+        source: FIRST,
+        revision: Revision(2),
+        read_at,
+        covers,
+        spans: BusySet::EMPTY,
+        copies: Vec::new(),
+    });
     let answer = house.ask(&agent, morning(), false).await;
     assert_eq!(answer.state(), "partial");
     assert_eq!(answer.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);

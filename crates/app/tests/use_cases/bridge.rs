@@ -111,7 +111,7 @@ impl House {
     }
 
     async fn start(&self, provider: Provider, link: Option<&str>) -> Result<ConsentBegun, Refusal> {
-        self.app.begin_connection(&self.session(&op::START_CONNECTION), provider.as_str(), link).await
+        self.app.begin_connection(&self.session(&op::START_CONNECTION), provider.as_str(), link, false).await
     }
 
     /// The browser returns with that code.
@@ -377,7 +377,7 @@ async fn an_ended_consent_can_be_renewed_for_the_same_account_only() {
     house.accounts.fail(None);
     let again = || async {
         let actor = house.session(&op::REAUTHORIZE_CONNECTION);
-        house.app.begin_reauthorization(&actor, &connection).await.unwrap()
+        house.app.begin_reauthorization(&actor, &connection, None).await.unwrap()
     };
     let ended = house.come_back(Provider::Google, &again().await, "another").await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::OtherAccount));

@@ -108,8 +108,13 @@ impl House {
         let url = RemoteUrl::from_stored("https://example.com/work.ics").unwrap();
         let of = (organization.id, agent.id, calendar.id);
         let placement = Placement { place: 1, left: None };
-        let made =
-            Subscription::create(of, NewSubscription { url, label: None }, placement, make.tick(), &make.entropy);
+        let made = Subscription::create(
+            of,
+            NewSubscription { url, label: None, busy_only: false },
+            placement,
+            make.tick(),
+            &make.entropy,
+        );
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar);
         // Messages are only stored if an endpoint exists.
         changes = changes.create(&make.webhook(organization.id));
@@ -480,7 +485,7 @@ async fn repeated_subscribing_and_deleting_leaves_a_bounded_number_of_rows() {
         assert!(house.imported().await <= 20, "round {round}");
         let (org, agent, calendar) = (house.made.org, house.made.agent, house.calendar.id);
         let url = RemoteUrl::from_stored(&format!("https://{round}.example/")).unwrap();
-        let new = NewSubscription { url, label: None };
+        let new = NewSubscription { url, label: None, busy_only: false };
         let placement = Placement { place: 2 + round, left: None };
         let made = Subscription::create((org, agent, calendar), new, placement, house.make.tick(), &house.make.entropy);
         let mut changes = ChangeSet::new(org);
@@ -536,7 +541,7 @@ impl House {
     async fn subscribes(&self, address: &str) -> Self {
         let actor = self.actor(&operations::CREATE_SUBSCRIPTION).await;
         let url = RemoteUrl::from_stored(address).unwrap();
-        let new = NewSubscription { url: url.clone(), label: None };
+        let new = NewSubscription { url: url.clone(), label: None, busy_only: false };
         let (agent, calendar) = (self.made.agent.to_string(), self.calendar.id.to_string());
         self.make.tick();
         self.app.create_subscription(&actor, &agent, &calendar, new).await.unwrap();
@@ -688,4 +693,52 @@ async fn a_deleted_subscription_is_forgotten_once_its_events_are_gone() {
     house.make.clock.advance(LEFT_KEPT);
     assert_eq!(house.work().await, 1);
     assert_eq!(left().await, 0);
+}
+
+/// The texts of events are dropped at once, even if the feed has not changed, and come back the same way.
+#[tokio::test]
+async fn only_the_times_of_a_feed_are_imported_on_request() {
+    let house = House::new().await;
+    house.feeds.says(feed([3, 4]));
+    assert_eq!(house.work().await, 1);
+    assert_eq!(house.titles().await, ["On 3", "On 4"]);
+    let changes = async |busy_only| {
+        let actor = house.actor(&operations::UPDATE_SUBSCRIPTION).await;
+        let patch = SubscriptionPatch { busy_only: Patch::Set(busy_only), ..SubscriptionPatch::default() };
+        house.make.tick();
+        house.app.update_subscription(&actor, &house.made.id.to_string(), patch, &IfMatch::Any).await.unwrap();
+    };
+    for (busy_only, titles) in [(true, ["Busy", "Busy"]), (false, ["On 3", "On 4"])] {
+        changes(busy_only).await;
+        // A failure keeps what there is.
+        house.feeds.fails("the server answered 500");
+        assert_eq!(house.work().await, 1, "it is due at once");
+        house.feeds.says(feed([3, 4]));
+        house.make.clock.advance(SignedDuration::hours(1));
+        assert_eq!(house.work().await, 1);
+        assert_eq!(house.titles().await, titles);
+        assert_eq!(house.subscription().await.state.memory.report.unwrap().counts.updated, 2);
+        // The same setting again reads nothing.
+        changes(busy_only).await;
+        assert_eq!(house.work().await, 0);
+    }
+}
+
+/// A sync that began with texts does not write them once they are not wanted any more.
+#[tokio::test]
+async fn a_sync_with_texts_ends_when_only_times_are_wanted() {
+    let house = House::new().await;
+    house.feeds.says(feed([3]));
+    let patch = SubscriptionPatch { busy_only: Patch::Set(true), ..SubscriptionPatch::default() };
+    let now = house.make.tick();
+    let mut changed = house.made.patched(patch, now);
+    changed.state = changed.state.reread();
+    let (subscription, seen) = (Box::new(changed), house.made.version);
+    let mut changes = ChangeSet::new(house.made.org);
+    changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved: true, due: Some(now) });
+    *house.feeds.during_fetch.lock().unwrap() = Some(vec![changes]);
+    house.work().await;
+    assert_eq!(house.titles().await, Vec::<String>::new());
+    assert_eq!(house.work().await, 1);
+    assert_eq!(house.titles().await, ["Busy"]);
 }

@@ -129,7 +129,35 @@ impl Item {
     }
 }
 
+/// The title of all events of which only the time is imported.
+pub const BUSY: &str = "Busy";
+
 impl Feed {
+    /// The feed without what its author wrote: titles, descriptions, locations, addresses of calls, names, and the
+    /// `UID`s in reports. The times of the events stay, how they repeat, and whether they block. The `UID`s of items stay
+    /// to identify them; only digests of those are stored.
+    #[must_use]
+    pub fn busy_only(self) -> Self {
+        let title: Arc<str> = BUSY.into();
+        let bare = |item: Item| Item {
+            title: Arc::clone(&title),
+            description: None,
+            location: None,
+            conference_url: None,
+            ..item
+        };
+        let unnamed = |skipped: Skipped| Skipped { uid: String::new(), ..skipped };
+        // Other warnings name zones or events as the feed does.
+        let is_bare = |warning: &Warning| matches!(warning, Warning::Floating { .. } | Warning::Descriptions);
+        Self {
+            name: None,
+            items: self.items.into_iter().map(bare).collect(),
+            skipped: self.skipped.into_iter().map(unnamed).collect(),
+            warnings: self.warnings.into_iter().filter(is_bare).collect(),
+            ..self
+        }
+    }
+
     /// The time that the feed's events block within `window`: ascending spans that neither overlap nor touch.
     pub fn busy(&self, window: Span) -> Vec<Span> {
         let mut spans = Vec::new();
@@ -257,4 +285,15 @@ pub enum ReadError {
     /// More than [`EVENTS_MAX`] events.
     #[error("the feed has more than {EVENTS_MAX} events")]
     TooManyEvents,
+}
+
+impl ReadError {
+    /// The error without what the text begins with.
+    #[must_use]
+    pub fn busy_only(self) -> Self {
+        match self {
+            Self::NotCalendar { .. } => Self::NotCalendar { begins: "…".to_owned() },
+            other => other,
+        }
+    }
 }

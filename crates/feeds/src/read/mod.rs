@@ -26,7 +26,7 @@ mod values;
 mod windows;
 mod zones;
 
-pub use feed::{Context, Edition, Editions, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
+pub use feed::{BUSY, Context, Edition, Editions, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
 pub use zones::named as zone_named;
 
 use crate::limits::REPORTED_MAX;

@@ -156,8 +156,8 @@ pub struct Memory {
     pub seen: Option<Seen>,
     /// Whether it found the feed shrunk by more than half, and so withheld the deletions.
     pub shrunk: bool,
-    /// Whether the subscription took over the events of a deleted one to the same address. Documents of earlier
-    /// versions do not have it.
+    /// Whether the imported events come from the same address although there is no report: the subscription took them
+    /// over from a deleted one, or the feed must be read again. Documents of earlier versions do not have it.
     #[serde(default)]
     pub adopted: bool,
 }
@@ -226,6 +226,13 @@ impl SyncState {
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self { last_synced_at: self.last_synced_at, ..Self::default() }
+    }
+
+    /// The state after something else of the same feed is imported: the feed must be read even if it has not changed.
+    #[must_use]
+    pub fn reread(&self) -> Self {
+        let memory = Memory { adopted: true, ..Memory::default() };
+        Self { last_synced_at: self.last_synced_at, memory, ..Self::default() }
     }
 
     /// The state after a sync that ended at `now`.
@@ -344,6 +351,16 @@ mod tests {
         assert!(adopting.elsewhere().memory.believes() && failed(&adopting).elsewhere().memory.believes());
         let synced = Memory { report: Some(Report::default()), ..Memory::default() };
         assert!(!synced.believes() && Memory { shrunk: true, ..synced }.believes());
+    }
+
+    #[test]
+    fn a_feed_that_must_be_reread_is_not_known_but_still_protected() {
+        let state = SyncState { last_synced_at: Some(NOW), memory: seen(b"a"), ..SyncState::default() };
+        assert!(state.memory.knows(b"a", Zone::UTC, NOW));
+        let again = state.reread();
+        assert!(!again.memory.knows(b"a", Zone::UTC, NOW) && !again.memory.believes());
+        assert_eq!(again.memory.validators(Zone::UTC, NOW), Validators::default());
+        assert_eq!((again.last_synced_at, again.failures), (Some(NOW), 0));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 )]
 
 mod bounds;
+mod busy_only;
 mod corpus;
 mod edges;
 mod laws;

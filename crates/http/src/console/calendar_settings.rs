@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Router, response::Response, routing::get};
 use kalends_app::{Actor, App, Refusal, operations};
-use kalends_calendars::{Calendar, ports::EventFilter};
+use kalends_calendars::{Calendar, PublicationPolicy, ports::EventFilter};
 use kalends_kernel::{LIMIT_MAX, Page};
 use kalends_web::{CALENDAR_FIELDS, CalendarGiven, CalendarSettings, DeleteCalendar, Done, Place};
 use kalends_wire::{self as wire, Listing};
@@ -90,6 +90,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
         name: &calendar.name,
         agent: agent.as_ref().map(|(id, name)| (id.as_str(), name.as_str())),
         version: &filled.version(calendar.version),
+        publication: calendar.publication.map(PublicationPolicy::as_str),
         may_delete: caller.may(&operations::DELETE_CALENDAR),
         given,
         was,

@@ -5,16 +5,20 @@ use axum::{
     response::Response,
 };
 use http::StatusCode;
-use kalends_app::{Actor, App, Refusal};
-use kalends_web::{AudienceChoice, CalendarChoice, CalendarsChosen, ChooseCalendars};
+use kalends_app::{Actor, App, IfMatch, Refusal, operations};
+use kalends_web::{
+    AudienceChoice, CalendarChoice, CalendarsChosen, Choice, ChooseCalendars, CopyOffer, DESTINATION_FIELDS,
+    DestinationGiven, NO_PROBLEMS, Problems,
+};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
     connect::after_link,
     connections::TO_LIST,
-    form::{Earlier, OwnForm, earlier, new_once},
-    shown::{account, for_page, page, reason, refused, shown_again},
+    destinations::{chosen, of_target},
+    form::{Earlier, OwnForm, caller_of, earlier, new_once},
+    shown::{account, for_page, page, problems, reason, refused, shown_again, takes_copies},
 };
 use crate::{
     Service,
@@ -23,7 +27,11 @@ use crate::{
     pages::Fields,
 };
 
+/// The value of the field with which a user allows copies.
+const COPY: &str = "yes";
 const NONE_CHOSEN: &str = "Please choose at least one calendar.";
+/// What is said above the form if its part about copies is wrong.
+const COPIES_WRONG: &str = "Events cannot be copied like this. See below.";
 
 /// What the address of the page says.
 #[derive(Debug, Default, Deserialize)]
@@ -43,6 +51,26 @@ struct Asker {
     agent_name: String,
     /// Whether the calendar of the link is shared by the organization.
     is_shared: bool,
+    /// What the link asks to copy; `None` if it asks for busy times only.
+    copies: Option<AskedCopies>,
+}
+
+/// The events that a link asks to copy.
+#[derive(Debug)]
+struct AskedCopies {
+    /// The name of their calendar.
+    calendar_name: String,
+    /// Which events, as the API names the policy.
+    policy: String,
+}
+
+/// A form that had no effect, and why.
+#[derive(Clone, Copy)]
+struct Sent<'a> {
+    fields: &'a Fields,
+    problem: &'a str,
+    /// What is wrong with its part about copies.
+    copies: &'a Problems,
 }
 
 impl Asker {
@@ -53,6 +81,10 @@ impl Asker {
         }
         match app.opened_link(caller, link).await {
             Ok(asked) => Ok(Self {
+                copies: asked.link.capabilities.iter().any(|name| name == "publishing").then(|| AskedCopies {
+                    calendar_name: asked.calendar_name.unwrap_or_default(),
+                    policy: asked.link.publication_policy.into_owned(),
+                }),
                 link: asked.link.id.to_string(),
                 is_shared: asked.agent_id.is_none(),
                 agent: asked.agent_id.map(|agent| agent.to_string()).unwrap_or_default(),
@@ -92,33 +124,40 @@ pub(super) async fn ask(
 }
 
 /// The page, with what was chosen in a form that had no effect, and the reason.
-async fn render(
-    app: &App,
-    caller: &Actor,
-    id: &str,
-    asker: &Asker,
-    sent: Option<(&Fields, &str)>,
-) -> Result<String, Refusal> {
+async fn render(app: &App, caller: &Actor, id: &str, asker: &Asker, sent: Option<Sent<'_>>) -> Result<String, Refusal> {
     let connection = app.connection(caller, id).await?;
     let known = app.external_calendars(caller, id).await?.data;
+    let titles: Vec<_> = known.iter().map(|calendar| (calendar.id.to_string(), calendar.name.clone())).collect();
+    let targets: Vec<_> = titles.iter().map(|(value, title)| Choice { value, title }).collect();
+    let primary = known.iter().position(|calendar| calendar.primary).and_then(|index| targets.get(index));
+    let copies = asker.copies.as_ref().filter(|_| takes_copies(connection.provider)).map(|asked| CopyOffer {
+        calendar: &asked.calendar_name,
+        targets: if connection.publishing { &targets } else { &[] },
+        is_chosen: sent.is_some_and(|sent| sent.fields.get("copies") == COPY),
+        given: DestinationGiven {
+            target: sent.map_or(primary.map_or("", |choice| choice.value), |sent| sent.fields.get("target")),
+            policy: sent.map_or(asked.policy.as_str(), |sent| sent.fields.get("policy")),
+        },
+        problems: sent.map_or(&NO_PROBLEMS, |sent| sent.copies),
+    });
     let choice = |calendar: wire::ExternalCalendar| {
         let id = calendar.id.to_string();
-        let is_chosen = sent.map_or(calendar.primary, |(fields, _)| fields.all("calendar").any(|chosen| chosen == id));
+        let is_chosen = sent.map_or(calendar.primary, |sent| sent.fields.all("calendar").any(|chosen| chosen == id));
         CalendarChoice { id, name: calendar.name, is_chosen }
     };
     let calendars: Vec<_> = known.into_iter().map(choice).collect();
     let offered = asker.audiences();
-    let chosen = sent.map_or("", |(fields, _)| fields.get("audience"));
+    let audience = sent.map_or("", |sent| sent.fields.get("audience"));
     // A choice that is no longer offered becomes none, and never a wider one.
-    let chosen = match sent {
-        Some(_) => offered.iter().position(|name| *name == chosen),
+    let preselected = match sent {
+        Some(_) => offered.iter().position(|name| *name == audience),
         None => Some(0),
     };
     let audiences: Vec<_> = offered
         .iter()
         .copied()
         .enumerate()
-        .map(|(index, name)| AudienceChoice { name, is_chosen: Some(index) == chosen })
+        .map(|(index, name)| AudienceChoice { name, is_chosen: Some(index) == preselected })
         .collect();
     let (org, id) = (caller.org().to_string(), connection.id.to_string());
     let shown = ChooseCalendars {
@@ -131,7 +170,8 @@ async fn render(
         link: &asker.link,
         agent: &asker.agent,
         agent_name: &asker.agent_name,
-        problem: sent.map(|(_, problem)| problem),
+        copies,
+        problem: sent.map(|sent| sent.problem),
     };
     Ok(shown.html())
 }
@@ -160,11 +200,37 @@ pub(super) async fn save(app: Service, id: PathOf<String>, mut form: OwnForm) ->
         Ok(Earlier::Nothing(running)) => running,
         Err(refusal) => return again(&app, &id.0, &form, refusal, None).await,
     };
+    // Before the grant, which completes the link: a form without effect can be sent again. To copy to the same calendar
+    // twice has one effect.
+    if form.fields.get("copies") == COPY
+        && let Err(refusal) = copy(&app, &form).await
+    {
+        return copies_again(&app, &id.0, &form, refusal).await;
+    }
     match app.create_grant(&form.caller, wanted).await {
         Ok(_) => done(&app, &form).await,
         Err(_) if earlier(&app, &form.caller.request).await?.is_some() => done(&app, &form).await,
         Err(refusal) => again(&app, &id.0, &form, refusal, None).await,
     }
+}
+
+/// Copies the events of the link's calendar, as the form says.
+async fn copy(app: &App, form: &OwnForm) -> Result<(), Refusal> {
+    let asked = app.opened_link(&form.caller, form.fields.get("link")).await?;
+    let caller = caller_of(&operations::PUT_DESTINATION, &form.caller)?;
+    let calendar = asked.link.calendar_id.to_string();
+    app.put_destination(&caller, &calendar, chosen(form).parse()?, &IfMatch::Any).await.map(drop)
+}
+
+/// The form again, if its part about copies is wrong.
+async fn copies_again(app: &App, id: &str, form: &OwnForm, refusal: Refusal) -> Result<Response, ApiError> {
+    let of_target = of_target(&refusal);
+    let (found, error) = problems(refusal, &DESTINATION_FIELDS)?;
+    let found = of_target.unwrap_or(found);
+    let problem = found.above().unwrap_or(COPIES_WRONG).to_owned();
+    let asker = Asker::of(app, &form.caller, form.fields.get("link")).await?;
+    let sent = Sent { fields: &form.fields, problem: &problem, copies: &found };
+    shown_again(error, render(app, &form.caller, id, &asker, Some(sent)).await, TO_LIST)
 }
 
 /// The page after the choice is stored.
@@ -183,5 +249,6 @@ async fn again(
     let problem = problem.map_or_else(|| reason(&refusal), str::to_owned);
     let error = for_page(refusal)?;
     let asker = Asker::of(app, &form.caller, form.fields.get("link")).await?;
-    shown_again(error, render(app, &form.caller, id, &asker, Some((&form.fields, &problem))).await, TO_LIST)
+    let sent = Sent { fields: &form.fields, problem: &problem, copies: &NO_PROBLEMS };
+    shown_again(error, render(app, &form.caller, id, &asker, Some(sent)).await, TO_LIST)
 }

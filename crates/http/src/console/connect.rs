@@ -133,7 +133,7 @@ fn without_link(app: &App, shown: Response) -> Response {
 
 /// `POST /console/connect/offer/{provider}`
 pub(super) async fn start(app: Service, provider: PathOf<String>, form: OwnForm) -> Result<Response, ApiError> {
-    match app.begin_connection(&form.caller, &provider.0, Some(form.fields.get("link"))).await {
+    match app.begin_connection(&form.caller, &provider.0, Some(form.fields.get("link")), false).await {
         Ok(begun) => consent(&app, provider_title(&provider.0), begun),
         Err(Refusal::Link(error)) => over(&app, &form.caller, error).await,
         Err(refusal) => refused(refusal, TO_OFFER),

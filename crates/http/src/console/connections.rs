@@ -17,7 +17,7 @@ use super::{
     form::{OwnForm, opened_link},
     frame::shell,
     places::CONNECTIONS,
-    shown::{account, after_removal, consent, page, provider_title, refused},
+    shown::{account, after_removal, consent, page, provider_title, refused, takes_copies},
 };
 use crate::{
     Service,
@@ -110,6 +110,7 @@ fn shown_account(connection: wire::CalendarConnection) -> Account {
         read_at: connection.last_refreshed_at,
         connected_at: connection.created_at,
         last_error: connection.last_error,
+        takes_copies: takes_copies(connection.provider),
     }
 }
 
@@ -147,7 +148,9 @@ pub(super) async fn reauthorize(app: Service, id: PathOf<String>, form: OwnForm)
         Ok(connection) => connection,
         Err(refusal) => return refused(refusal, TO_LIST),
     };
-    match app.begin_reauthorization(&form.caller, &id.0).await {
+    // Without the field, the consent stays as wide as it is.
+    let publishing = (form.fields.get("publishing") == "true").then_some(true);
+    match app.begin_reauthorization(&form.caller, &id.0, publishing).await {
         Ok(begun) => consent(&app, provider_title(connection.provider), begun),
         Err(refusal) => refused(refusal, TO_LIST),
     }

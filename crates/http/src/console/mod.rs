@@ -18,6 +18,7 @@ mod claims;
 mod connect;
 mod connections;
 mod deliveries;
+mod destinations;
 mod expired;
 mod feeds;
 mod first_event;
@@ -123,6 +124,7 @@ const ALL: &[&[Form]] = &[
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
     calendar_settings::OPERATIONS,
+    destinations::OPERATIONS,
     keys::OPERATIONS,
     feeds::OPERATIONS,
     imports::OPERATIONS,
@@ -162,6 +164,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(first_run::routes())
         .merge(new_calendar::routes())
         .merge(calendar_settings::routes())
+        .merge(destinations::routes())
         .merge(organization::routes())
         .merge(members::routes())
         .merge(account::routes())

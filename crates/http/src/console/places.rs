@@ -168,6 +168,11 @@ pub(crate) const DECLINE: &str = "/console/connect/decline";
 pub(crate) const CONNECTIONS: &str = "/console/connections";
 /// The page on which a user chooses the calendars of an account.
 pub(crate) const CALENDARS: &str = "/console/connections/{id}/calendars";
+/// The events that are copied to an account.
+pub(crate) const COPIES: &str = "/console/connections/{id}/copies";
+/// Where the events of a calendar of ours are copied, and the form that changes it.
+pub(crate) const DESTINATION: &str = "/console/copies/{id}";
+pub(crate) const STOP_COPYING: &str = "/console/copies/{id}/stop";
 pub(crate) const DISCONNECT: &str = "/console/connections/{id}/disconnect";
 pub(crate) const REFRESH: &str = "/console/connections/{id}/refresh";
 pub(crate) const PAUSE: &str = "/console/connections/{id}/pause";

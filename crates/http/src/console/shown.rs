@@ -8,7 +8,7 @@ use kalends_accounts::{MemberError, oauth::Provider};
 use kalends_app::{App, ConsentBegun, Missing, Obstacles, Refusal};
 use kalends_approvals::Status;
 use kalends_bookings::Colour;
-use kalends_bridge::ConnectionStatus;
+use kalends_bridge::{ConnectionStatus, DestinationError, NewLink};
 use kalends_calendars::HoldError;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::ProposalError;
@@ -107,6 +107,18 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         }
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
+        Refusal::NotFound { missing: Missing::Destination, .. } => {
+            "The events of this calendar are not copied to an account of yours."
+        }
+        Refusal::NotPublished(_) | Refusal::Destination(DestinationError::Provider) => {
+            "This provider's calendars give busy times only. Events cannot be copied to them."
+        }
+        Refusal::Destination(DestinationError::Consent) => {
+            "You have not allowed copying events to this account yet. Allow it first, under Connected calendars."
+        }
+        Refusal::Destination(DestinationError::Elsewhere) => {
+            "The events of this calendar are copied to another account already. Stop that first."
+        }
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
         Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",
         Refusal::NotFound { missing: Missing::AvailabilityRules, .. } => "The calendar has no rules any more.",
@@ -292,6 +304,12 @@ pub(crate) fn account(connection: &wire::CalendarConnection) -> String {
         Some(label) => format!("{provider} ({label})"),
         None => provider.to_owned(),
     }
+}
+
+/// Whether events can be copied to calendars of the provider with that name.
+pub(super) fn takes_copies(name: &str) -> bool {
+    let asked = NewLink { publishing: true, ..NewLink::default() };
+    Provider::of_calendars(name).is_some_and(|provider| asked.suits(provider))
 }
 
 /// The name by which people know the provider.

@@ -178,6 +178,7 @@ fn shown(
         agent: found.agent_id.to_string(),
         agent_name,
         state,
+        is_busy_only: found.busy_only,
         last_error: found.last_error.unwrap_or_default(),
         failures: subscription.state.failures,
         last_synced_at: found.last_synced_at,

@@ -86,7 +86,7 @@ struct For {
 /// `GET /console/feeds/subscriptions/new`
 async fn ask(app: Service, caller: Caller, named: AskedOf<For>) -> Result<Response, ApiError> {
     let named = named.map(|named| named.0).unwrap_or_default();
-    let given = SubscriptionGiven { calendar: &named.calendar, url: "", label: "" };
+    let given = SubscriptionGiven { calendar: &named.calendar, url: "", label: "", busy_only: false };
     page_or_refused(new(&app, &caller.0, given, &NO_PROBLEMS).await, TO_LIST)
 }
 
@@ -124,8 +124,16 @@ async fn new(app: &App, caller: &Actor, given: SubscriptionGiven<'_>, problems: 
 
 fn typed(fields: &Fields) -> SubscriptionGiven<'_> {
     let given = |name| fields.get(name).trim();
-    SubscriptionGiven { calendar: given("calendar_id"), url: given("url"), label: given("label") }
+    SubscriptionGiven {
+        calendar: given("calendar_id"),
+        url: given("url"),
+        label: given("label"),
+        busy_only: given("busy_only") == ON,
+    }
 }
+
+/// The value of a box that is checked.
+const ON: &str = "true";
 
 /// `POST /console/feeds/subscriptions`
 async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
@@ -134,6 +142,7 @@ async fn create(app: Service, mut form: OwnForm) -> Result<Response, ApiError> {
         calendar_id: given.calendar.to_owned(),
         url: given.url.to_owned(),
         label: Some(given.label.to_owned()).filter(|label| !label.is_empty()),
+        busy_only: given.busy_only,
     };
     let outcome = match body.parse(|host, port| app.may_reach(host, port)) {
         Ok((calendar, new)) => {
@@ -188,7 +197,7 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let found = app.subscription(caller, id).await?;
     let subscription = one_shown(app, caller, &found).await?;
     let (url, label) = (line(&subscription.url), line(&subscription.label));
-    let now = SubscriptionGiven { calendar: "", url: &url, label: &label };
+    let now = SubscriptionGiven { calendar: "", url: &url, label: &label, busy_only: found.busy_only };
     let given = fields(now, |name, now| filled.text(name, now));
     let was = fields(now, |name, now| filled.text_before(name, now));
     let version = found.version;
@@ -209,7 +218,13 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
 
 /// The fields that the form changes.
 fn fields<'a>(now: SubscriptionGiven<'a>, text: impl Fn(&str, &'a str) -> &'a str) -> SubscriptionGiven<'a> {
-    SubscriptionGiven { url: text("url", now.url), label: text("label", now.label), ..now }
+    let box_now = if now.busy_only { ON } else { "" };
+    SubscriptionGiven {
+        url: text("url", now.url),
+        label: text("label", now.label),
+        busy_only: text("busy_only", box_now) == ON,
+        ..now
+    }
 }
 
 /// `POST /console/feeds/subscriptions/{id}`
@@ -230,6 +245,7 @@ async fn save(app: &App, form: &mut OwnForm, id: &str) -> Result<(), Refusal> {
         url: is_typed_over("url").then(|| Some(given.url.to_owned())),
         label: is_typed_over("label").then(|| Some(given.label.to_owned()).filter(|label| !label.is_empty())),
         status: None,
+        busy_only: is_typed_over("busy_only").then_some(Some(given.busy_only)),
     };
     let (patch, seen) = (body.parse(|host, port| app.may_reach(host, port))?, form.if_match());
     form.once(app, async |caller: &Actor| app.update_subscription(caller, id, patch, &seen).await).await.map(drop)

@@ -17,6 +17,7 @@ mod connections;
 pub(crate) mod connectors;
 mod console;
 mod description;
+mod destinations;
 mod events;
 pub(crate) mod feeds;
 mod grants;
@@ -104,6 +105,7 @@ pub(crate) fn all() -> Routes {
         .merge(connection_links::routes())
         .merge(connections::routes())
         .merge(grants::routes())
+        .merge(destinations::routes())
         .merge(booking_pages::routes())
         .merge(bookings::routes())
         .merge(invitations::routes())

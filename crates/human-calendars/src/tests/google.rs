@@ -9,6 +9,7 @@ use super::{
     stand_in::{StandIn, ok, reply},
     tokens,
 };
+use crate::answer::known;
 
 const FIELDS: &str = "nextPageToken,items(id,summary,summaryOverride,primary,deleted)";
 
@@ -75,7 +76,7 @@ async fn a_long_window_is_requested_in_parts() {
     ];
     let busy = edges[..4].iter().map(|from| span(from, &from.replace("T00:00", "T01:00"))).collect();
     let unknown = |reason: &str| TheirBusy::Unknown(reason.to_owned());
-    assert_eq!(busy_times, [unknown("notFound"), TheirBusy::Known(busy), unknown("missing")]);
+    assert_eq!(busy_times, [unknown("notFound"), known(busy), unknown("missing")]);
     let requests = server.requests();
     let parts: Vec<_> = requests.iter().map(super::stand_in::ReceivedRequest::json).collect();
     let items = json!([{ "id": "team#1@x" }, { "id": "ada@x" }, { "id": "of nobody" }]);
@@ -110,7 +111,7 @@ async fn many_calendars_are_requested_in_groups() {
     // Each calendar has its own busy times.
     for (reference, busy) in all.iter().zip(&busy_times) {
         let own = span("2026-03-01T00:00:00Z", &format!("2026-03-01T{reference}:00Z"));
-        assert_eq!(*busy, TheirBusy::Known(vec![own]));
+        assert_eq!(*busy, known(vec![own]));
     }
     assert_eq!(busy_times.len(), 101);
     let groups: Vec<_> =

@@ -11,6 +11,7 @@ use super::{
     stand_in::{ReceivedRequest, StandIn, ok, reply},
     tokens,
 };
+use crate::answer::known;
 
 fn window() -> Span {
     span("2026-03-01T00:00:00Z", "2026-09-02T00:00:00Z")
@@ -86,7 +87,7 @@ async fn busy_times_are_read_for_each_calendar() {
         span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"),
         span("2026-03-02T09:30:00Z", "2026-03-02T10:30:00Z"),
     ];
-    assert_eq!(found, [TheirBusy::Known(busy), TheirBusy::Unknown("ErrorItemNotFound".into())]);
+    assert_eq!(found, [known(busy), TheirBusy::Unknown("ErrorItemNotFound".into())]);
     let requests = server.requests();
     let paths: Vec<_> = requests.iter().map(ReceivedRequest::path).collect();
     let (known, gone) = ("AAMk%2F1%3D%3D", "%C3%BC%40x%23%3F%25%2F..%2F");

@@ -3,6 +3,7 @@
 mod bounds;
 mod google;
 mod microsoft;
+mod publishing;
 mod stand_in;
 mod tokens;
 
@@ -58,7 +59,7 @@ fn accounts(server: &StandIn) -> CalendarAccounts {
 }
 
 fn tokens() -> Tokens {
-    Tokens { access: "ya29.access".into(), access_until: NOW, refresh: "1//refresh".into() }
+    Tokens { access: "ya29.access".into(), access_until: NOW, refresh: "1//refresh".into(), publishing: false }
 }
 
 fn span(start: &str, end: &str) -> Span {

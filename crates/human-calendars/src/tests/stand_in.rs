@@ -52,11 +52,20 @@ pub(crate) struct StubAnswer {
     /// A status and a body, or no answer at all.
     answer: Option<(u16, String)>,
     after: Duration,
+    /// More lines of the head.
+    headers: String,
+    /// Whether the connection ends before the answer.
+    cut: bool,
 }
 
 impl StubAnswer {
     pub(crate) fn after(mut self, time: Duration) -> Self {
         self.after = time;
+        self
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push_str(&format!("{name}: {value}\r\n"));
         self
     }
 }
@@ -67,12 +76,17 @@ pub(crate) fn ok(body: impl ToString) -> StubAnswer {
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]
 pub(crate) fn reply(status: u16, body: impl ToString) -> StubAnswer {
-    StubAnswer { answer: Some((status, body.to_string())), after: Duration::ZERO }
+    StubAnswer { answer: Some((status, body.to_string())), after: Duration::ZERO, headers: String::new(), cut: false }
 }
 
 /// Never answers.
 pub(crate) fn nothing() -> StubAnswer {
-    StubAnswer { answer: None, after: Duration::ZERO }
+    StubAnswer { answer: None, after: Duration::ZERO, headers: String::new(), cut: false }
+}
+
+/// Ends the connection before the answer.
+pub(crate) fn cut() -> StubAnswer {
+    StubAnswer { cut: true, ..nothing() }
 }
 
 /// The server. It lives as long as the test's runtime.
@@ -95,6 +109,9 @@ impl StandIn {
                     while let Some(request) = arrival(&mut stream).await {
                         let answer_now = answer(&request);
                         log.lock().unwrap().push(request);
+                        if answer_now.cut {
+                            break;
+                        }
                         send(&mut stream, &answer_now).await;
                     }
                 });
@@ -138,8 +155,11 @@ async fn send(stream: &mut TcpStream, answer: &StubAnswer) {
         tokio::time::advance(answer.after).await;
     }
     let Some((status, body)) = &answer.answer else { return std::future::pending().await };
-    let head =
-        format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n",
+        answer.headers,
+        body.len()
+    );
     // The client may have given up.
     let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
 }

@@ -7,9 +7,9 @@ use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::grants;
+use super::{grants, publications};
 use crate::error::{ApplyError, all_written};
-use crate::rows::pack;
+use crate::rows::{pack, write_copies};
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
@@ -23,12 +23,17 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             }
             Change::UpdateConnection { connection: changed, seen, due } => {
                 update(connection, changed, sealed, *seen, *due).await?;
+                if due.is_some() {
+                    publications::wake_of_connection(connection, changed.org, changed.id).await?;
+                }
             }
             Change::ReauthorizeConnection { connection: changed, seen, at } => {
                 reauthorize(connection, changed, sealed, *seen, *at).await?;
+                publications::wake_of_connection(connection, changed.org, changed.id).await?;
             }
             Change::DeleteConnection { org, connection: gone, seen } => {
                 delete(connection, *org, *gone, *seen).await?;
+                publications::remove_of_connection(connection, *org, *gone).await?;
             }
             Change::AskRefresh { org, connection: id, at } => ask(connection, *org, *id, *at).await?,
             Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
@@ -38,6 +43,16 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             }
             Change::CreateGrant(grant) => grants::create(connection, grant).await?,
             Change::DeleteGrant { org, grant } => grants::delete(connection, *org, *grant).await?,
+            Change::PutDestination { destination, seen } => publications::put(connection, destination, *seen).await?,
+            Change::EndDestination { org, calendar, seen, keep, at } => {
+                publications::end(connection, (*org, *calendar), *seen, *keep, *at).await?;
+            }
+            Change::RecordCopies { claim, written, forgotten, until } => {
+                publications::record(connection, *claim, (written, forgotten), sealed, *until).await?;
+            }
+            Change::EndPublishing { claim, state, revision, next, not_before } => {
+                publications::end_attempt(connection, *claim, state, *revision, (*next, *not_before)).await?;
+            }
         }
     }
     Ok(())
@@ -282,18 +297,19 @@ async fn write_calendars(
     let from: Vec<Option<i64>> = readings().map(|reading| Some(reading?.covers.start().as_micros())).collect();
     let until: Vec<Option<i64>> = readings().map(|reading| Some(reading?.covers.end().as_micros())).collect();
     let spans: Vec<Option<Vec<u8>>> = readings().map(|reading| Some(pack(&reading?.spans))).collect();
+    let copies: Vec<Option<Vec<u8>>> = readings().map(|reading| write_copies(&reading?.copies)).collect();
     sqlx::query!(
         "INSERT INTO external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at, covers_from,
-             covers_until, spans)
+             covers_until, spans, copies)
          SELECT $1, row.id, $2, row.content, row.is_primary, row.revision, row.read_at, row.covers_from,
-             row.covers_until, row.spans
+             row.covers_until, row.spans, row.copies
          FROM unnest($3::uuid[], $4::text[], $5::boolean[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-                 $10::bytea[])
-             AS row (id, content, is_primary, revision, read_at, covers_from, covers_until, spans)
+                 $10::bytea[], $11::bytea[])
+             AS row (id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies)
          ORDER BY row.id
          ON CONFLICT (org_id, id) DO UPDATE SET content = excluded.content, is_primary = excluded.is_primary,
              revision = excluded.revision, read_at = excluded.read_at, covers_from = excluded.covers_from,
-             covers_until = excluded.covers_until, spans = excluded.spans",
+             covers_until = excluded.covers_until, spans = excluded.spans, copies = excluded.copies",
         org.uuid(),
         of.uuid(),
         &ids,
@@ -304,6 +320,7 @@ async fn write_calendars(
         &from as &[Option<i64>],
         &until as &[Option<i64>],
         &spans as &[Option<Vec<u8>>],
+        &copies as &[Option<Vec<u8>>],
     )
     .execute(connection)
     .await?;

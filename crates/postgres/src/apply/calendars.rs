@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::event_metadata::Digests;
 use super::{
-    busy_days, moves, placed,
+    busy_days, moves, placed, publications,
     reservations::{self, Revisions},
     rules, timers,
 };
@@ -27,13 +27,13 @@ pub(crate) struct Locked {
     pub(crate) organizations: BTreeSet<Uuid>,
 }
 
-/// Locks the existing calendars that the change-sets revise, guard or update, in the order of their identifiers, and
-/// the organizations of those calendars against deletion.
+/// Locks the existing calendars that the change-sets revise, guard, update or publish, in the order of their
+/// identifiers, and the organizations of those calendars against deletion.
 ///
-/// This is the first statement of a transaction: every later statement sees what previous holders of the locks have
-/// committed.
+/// This comes first in a transaction: every later statement sees what previous holders of the locks have committed.
 pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<Locked, ApplyError> {
-    let wanted: BTreeSet<_> = batch.iter().flat_map(calendars_to_lock).collect();
+    let mut wanted: BTreeSet<_> = batch.iter().flat_map(calendars_to_lock).collect();
+    wanted.extend(publications::calendars_to_wake(connection, batch).await?);
     if wanted.is_empty() {
         return Ok(Locked { calendars: BTreeMap::new(), organizations: BTreeSet::new() });
     }
@@ -141,10 +141,11 @@ pub(crate) async fn check_calendars_of_agents(
     Ok(())
 }
 
-/// The existing calendars that are revised, guarded or updated.
+/// The existing calendars that are revised, guarded, updated or published.
 fn calendars_to_lock(sealed: &SealedChangeSet) -> BTreeSet<(Uuid, Uuid)> {
     let changes = sealed.changes();
     let mut ids: BTreeSet<CalendarId> = calendars_revised(&changes.calendars);
+    ids.extend(changes.bridge.iter().filter_map(publications::calendar_to_lock));
     ids.extend(changes.guards.iter().filter_map(|guard| match guard {
         Guard::CalendarRevision { calendar, .. } | Guard::CalendarTime { calendar, .. } => Some(*calendar),
         Guard::CalendarsOfAgent { .. }
@@ -172,6 +173,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         batch.iter().flat_map(SealedChangeSet::agents).partition(|write| write.seen.is_none());
     create_agents(connection, &new_agents).await?;
     update_agents(connection, &changed_agents).await?;
+    publications::wake_of_agents(connection, batch).await?;
     let (created, updated): (Vec<_>, Vec<_>) =
         batch.iter().flat_map(SealedChangeSet::calendars).partition(|write| write.seen.is_none());
     create_calendars(connection, &created).await?;
@@ -349,7 +351,9 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     Ok(())
 }
 
-/// Writes all of a calendar except its owner and its revision, which [`revise`] raises.
+/// Writes all of a calendar except its owner, its policy of publication, and its revision, which [`revise`] raises. A
+/// deleted calendar becomes due, so that its copies are deleted. So does one whose zone changes: copies of whole days
+/// follow it.
 async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite<'_>]) -> Result<(), ApplyError> {
     if writes.is_empty() {
         return Ok(());
@@ -382,7 +386,11 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
              default_reminders = row.default_reminders, feed_token = row.feed_token,
              feed_token_hash = row.feed_token_hash, version = row.version, updated_at = row.updated_at,
              deleted_at = row.deleted_at, conflicts = row.conflicts,
-             recurrence_default = row.recurrence_default
+             recurrence_default = row.recurrence_default,
+             publication_due_at = CASE
+                 WHEN publication_due_at IS NOT NULL
+                     AND (row.deleted_at IS NOT NULL OR calendars.timezone <> row.timezone) THEN -1
+                 ELSE publication_due_at END
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                  $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::bigint[],
                  $16::text[], $17::text[])
@@ -438,7 +446,8 @@ async fn revise(
     let ids: Vec<Uuid> = revised.keys().map(|(_, id)| *id).collect();
     let times: Vec<i64> = revised.values().copied().collect();
     let written = sqlx::query!(
-        "UPDATE calendars SET revision = revision + revised.times
+        "UPDATE calendars SET revision = revision + revised.times,
+             publication_due_at = CASE WHEN publication_due_at > 0 THEN 0 ELSE publication_due_at END
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS revised (org_id, id, times)
          WHERE calendars.org_id = revised.org_id AND calendars.id = revised.id AND deleted_at IS NULL
              AND (agent_id IS NULL OR EXISTS (

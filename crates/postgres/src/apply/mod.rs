@@ -24,6 +24,7 @@ pub(crate) mod outbox;
 mod people;
 pub(crate) mod placed;
 pub(crate) mod proposals;
+mod publications;
 mod reservations;
 mod rules;
 pub(crate) mod runs;

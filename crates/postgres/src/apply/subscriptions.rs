@@ -1,6 +1,6 @@
 //! Subscriptions, and the imported items that are known.
 
-use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
+use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, SyncState};
 use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
 use kalends_kernel::{OrgId, SubscriptionId, Version};
 use kalends_rows::SealedChangeSet;
@@ -41,8 +41,8 @@ async fn create(connection: &mut PgConnection, subscription: &Subscription, cont
     let HostHash(host) = subscription.host();
     let created = sqlx::query!(
         "INSERT INTO ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, due_at, fence,
-             failures, seen, version, created_at, updated_at, origin_id, place)
-         SELECT c.org_id, $2, c.agent_id, c.id, $5, $6, FALSE, $9, 0, 0, $7, $8, $9, $10, $11, $12
+             failures, seen, version, created_at, updated_at, origin_id, place, busy_only)
+         SELECT c.org_id, $2, c.agent_id, c.id, $5, $6, FALSE, $9, 0, 0, $7, $8, $9, $10, $11, $12, $13
          FROM calendars c
          JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
          WHERE c.org_id = $1 AND c.id = $4 AND c.agent_id = $3 AND c.deleted_at IS NULL
@@ -59,6 +59,7 @@ async fn create(connection: &mut PgConnection, subscription: &Subscription, cont
         subscription.updated_at.as_micros(),
         subscription.origin.uuid(),
         subscription.place,
+        subscription.busy_only,
     )
     .execute(connection)
     .await?;
@@ -73,7 +74,7 @@ async fn update(
     (moved, due): (bool, Option<Timestamp>),
 ) -> Result<(), ApplyError> {
     let HostHash(host) = subscription.host();
-    // A worker that syncs the previous address loses its claim.
+    // A worker that syncs the previous address, or with the previous settings, loses its claim.
     let updated = sqlx::query!(
         "UPDATE ical_subscriptions SET content = $4, host = $5, paused = $6, version = $7, updated_at = $8,
              due_at = CASE
@@ -84,7 +85,8 @@ async fn update(
              seen = CASE WHEN $9 THEN $11 ELSE seen END,
              last_error = CASE WHEN $9 THEN NULL ELSE last_error END,
              failures = CASE WHEN $9 THEN 0 ELSE failures END,
-             place = CASE WHEN $9 THEN $12 ELSE place END
+             place = CASE WHEN $9 THEN $12 ELSE place END,
+             busy_only = $13
          WHERE org_id = $1 AND id = $2 AND version = $3",
         subscription.org.uuid(),
         subscription.id.uuid(),
@@ -96,8 +98,9 @@ async fn update(
         subscription.updated_at.as_micros(),
         moved,
         due.map(Timestamp::as_micros),
-        Memory::default().to_json(),
+        subscription.state.memory.to_json(),
         subscription.place,
+        subscription.busy_only,
     )
     .execute(connection)
     .await?;

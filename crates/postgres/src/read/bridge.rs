@@ -138,7 +138,7 @@ impl Connections for PostgresStore {
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
         let records = sqlx::query!(
             r#"SELECT x.id, x.connection_id, x.content, x.is_primary, x.revision, x.read_at, x.covers_from,
-                 x.covers_until, x.spans,
+                 x.covers_until, x.spans, x.copies,
                  EXISTS (SELECT 1 FROM availability_grant_sources s
                          WHERE s.org_id = x.org_id AND s.external_calendar_id = x.id) AS "counts!"
              FROM external_calendars x WHERE x.org_id = $1 AND x.connection_id = $2 ORDER BY x.id"#,

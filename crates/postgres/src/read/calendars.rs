@@ -18,7 +18,8 @@ impl Calendars for PostgresStore {
         let row = sqlx::query_as!(
             CalendarRow,
             "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy,
+                 c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -84,7 +85,8 @@ impl Calendars for PostgresStore {
         let rows = sqlx::query_as!(
             CalendarRow,
             "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy,
+                 c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND (c.created_at, c.id) > ($2, $3) AND c.deleted_at IS NULL
@@ -106,7 +108,8 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                     default_reminders, conflicts, recurrence_default, feed_token, revision, version, created_at, updated_at
+                     default_reminders, conflicts, recurrence_default, publication_policy, feed_token, revision, version,
+                     created_at, updated_at
                  FROM calendars
                  WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
                      SELECT 1 FROM agents WHERE org_id = $1 AND id = $2 AND status <> 'decommissioned'
@@ -115,7 +118,8 @@ impl PostgresStore {
                  LIMIT $3::bigint OFFSET $4::bigint
              )
              SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, conflicts, recurrence_default, feed_token, revision, version, created_at, updated_at,
+                 default_reminders, conflicts, recurrence_default, publication_policy, feed_token, revision, version,
+                 created_at, updated_at,
                  CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
                      SELECT count(*) FROM calendars WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL
                  ) END AS total
@@ -149,7 +153,8 @@ impl PostgresStore {
         let rows = sqlx::query_as!(
             CalendarRow,
             "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy,
+                 c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.deleted_at IS NULL
@@ -184,8 +189,8 @@ impl PostgresStore {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
                  SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                     c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at,
-                     c.updated_at
+                     c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy,
+                     c.feed_token, c.revision, c.version, c.created_at, c.updated_at
                  FROM calendars c
                  LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
                  WHERE c.org_id = $1 AND c.deleted_at IS NULL
@@ -194,7 +199,8 @@ impl PostgresStore {
                  LIMIT $3::bigint OFFSET $4::bigint
              )
              SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, conflicts, recurrence_default, feed_token, revision, version, created_at, updated_at,
+                 default_reminders, conflicts, recurrence_default, publication_policy, feed_token, revision, version,
+                 created_at, updated_at,
                  CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
                      SELECT count(*)
                      FROM calendars c

@@ -17,7 +17,8 @@ impl Feeds for PostgresStore {
         let FeedTokenHash(hash) = FeedTokenHash::of(token);
         let record = sqlx::query!(
             "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                 c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy,
+                 c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              JOIN organizations o ON o.id = c.org_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id

@@ -31,6 +31,7 @@ mod organizations;
 mod people;
 mod principals;
 mod proposals;
+mod publications;
 mod readiness;
 mod rules;
 mod runs;

@@ -34,8 +34,8 @@ impl Subscriptions for PostgresStore {
     ) -> Result<Option<Subscription>, StoreError> {
         let row = sqlx::query_as!(
             SubscriptionRow,
-            "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                 s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
+            "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.busy_only, s.last_synced_at,
+                 s.last_error, s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -96,8 +96,8 @@ impl Subscriptions for PostgresStore {
         // A plan caps the number of subscriptions, so counting them all is cheap. The status is computed as in
         // SubscriptionStatus::of.
         let records = sqlx::query!(
-            r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                 s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
+            r#"SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.busy_only, s.last_synced_at,
+                 s.last_error, s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at, count(*) OVER () AS "total!"
              FROM ical_subscriptions s
              JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -240,8 +240,8 @@ async fn claimed(connection: &mut PgConnection, claims: &[SyncClaim]) -> Result<
     let (orgs, ids) = keys(claims);
     let rows = sqlx::query_as!(
         SubscriptionRow,
-        "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-             s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
+        "SELECT s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.busy_only, s.last_synced_at,
+             s.last_error, s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
          FROM unnest($1::uuid[], $2::uuid[]) AS asked (org_id, id)
          JOIN ical_subscriptions s ON s.org_id = asked.org_id AND s.id = asked.id
          JOIN calendars c ON c.org_id = s.org_id AND c.id = s.calendar_id

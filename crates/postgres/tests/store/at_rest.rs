@@ -133,6 +133,7 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         org,
         human: UserId::new(bench.make.tick(), &bench.make.entropy),
         purpose: Purpose::Connect { link: None },
+        publishing: true,
         oauth: attempt(2, ""),
     };
     store.keep_attempt(&signing_in).await.unwrap();

@@ -12,7 +12,7 @@ use kalends_bridge::{
     NewLink, Purpose, Reading, TheirCalendar, Tokens, listing,
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::{ExternalCalendarId, OrgId, Page, UserId};
+use kalends_kernel::{CalendarId, ExternalCalendarId, OrgId, Page, UserId};
 use kalends_postgres::PostgresStore;
 use kalends_testkit::fixtures::{Fixtures, span};
 use kalends_time::Timestamp;
@@ -28,7 +28,7 @@ fn human(make: &Fixtures) -> UserId {
 /// A connection with a label and two calendars that have been read. Nothing is stored.
 fn connected(make: &Fixtures, org: OrgId) -> (Connection, Vec<ExternalCalendar>) {
     let now = make.tick();
-    let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into() };
+    let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into(), publishing: false };
     let connection = Connection::create((org, human(make), Provider::Google), tokens, now, &make.entropy);
     let connection = Connection { label: Some("Work".into()), ..connection };
     let theirs = |reference: &str| TheirCalendar { reference: reference.into(), name: "Ada".into(), primary: true };
@@ -41,6 +41,7 @@ fn connected(make: &Fixtures, org: OrgId) -> (Connection, Vec<ExternalCalendar>)
             span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"),
             span("2026-03-03T09:00:00Z", "2026-03-03T10:00:00Z"),
         ]),
+        copies: vec![(CalendarId::new(now, &make.entropy), span("2026-03-04T09:00:00Z", "2026-03-04T10:00:00Z"))],
     };
     let mut calendars: Vec<_> = calendars.iter().map(|calendar| calendar.read(reading.clone())).collect();
     calendars.sort_by_key(|calendar| calendar.id);
@@ -128,7 +129,8 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
         ("spans", "UPDATE external_calendars SET spans = int8send(9) || int8send(3)"),
         ("spans", "UPDATE external_calendars SET spans = int8send(5) || int8send(6) || int8send(1) || int8send(2)"),
         ("spans", "UPDATE external_calendars SET spans = int8send(1) || int8send(2) || int8send(2) || int8send(3)"),
-        ("covers_until", "UPDATE external_calendars SET spans = '', covers_until = covers_from - 1"),
+        ("copies", "UPDATE external_calendars SET spans = '', copies = '\\x0001'"),
+        ("covers_until", "UPDATE external_calendars SET copies = NULL, covers_until = covers_from - 1"),
         ("read_at", "UPDATE external_calendars SET covers_until = covers_from + 1, read_at = NULL"),
         ("read_at", "UPDATE external_calendars SET read_at = 1, spans = NULL"),
     ] {
@@ -162,7 +164,8 @@ async fn a_corrupt_attempt_is_located() {
         ("provider", "UPDATE connection_attempts SET provider = 'abacus'"),
         ("connection_id", "UPDATE connection_attempts SET link_id = org_id"),
     ] {
-        let (attempt, _) = ConnectAttempt::begin((org, human(make)), purpose, &client, make.tick(), &make.entropy);
+        let (attempt, _) =
+            ConnectAttempt::begin((org, human(make)), purpose, false, &client, make.tick(), &make.entropy);
         let Attempt { key, .. } = attempt.oauth;
         store.keep_connect_attempt(&attempt).await.unwrap();
         assert_eq!(bench.behind.run(corrupt).await, 1);

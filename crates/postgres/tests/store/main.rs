@@ -15,6 +15,7 @@ mod keys;
 mod neighbours;
 mod outages;
 mod plans;
+mod publishing;
 mod purge;
 mod rows;
 mod server;

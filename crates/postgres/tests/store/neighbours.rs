@@ -26,7 +26,8 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let calendar = make.shared_calendar(organization.id);
     let agent = AgentId::new(make.tick(), &make.entropy);
     let of = |address: &str, place| {
-        let new = NewSubscription { url: RemoteUrl::from_stored(address).unwrap(), label: None };
+        let url = RemoteUrl::from_stored(address).unwrap();
+        let new = NewSubscription { url, label: None, busy_only: false };
         let placement = Placement { place, left: None };
         Subscription::create((organization.id, agent, calendar.id), new, placement, make.tick(), &make.entropy)
     };

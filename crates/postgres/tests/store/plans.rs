@@ -142,6 +142,32 @@ fn uses(plan: &str, indexes: &[&str]) {
     assert!(!plan.contains("Seq Scan"), "a table is read as a whole:\n{plan}");
 }
 
+/// Destinations of all calendars, with their copies.
+const PUBLISHED: &str = "
+    INSERT INTO publication_destinations (org_id, calendar_id, human_id, connection_id, target_id, policy, ending,
+        failures, fence, attempting, version, created_at, updated_at)
+    SELECT c.org_id, c.id, k.human_id, k.id, k.id, 'confirmed', FALSE, 0, 0, FALSE, 1, 1, 1
+    FROM calendars c JOIN calendar_connections k ON k.org_id = c.org_id AND k.due_at = c.created_at;
+    UPDATE calendars SET publication_policy = 'confirmed', publication_due_at = created_at;
+    INSERT INTO publication_copies (org_id, calendar_id, event_id, original_start, id, target_id, content, digest,
+        visible, ends_at, state)
+    SELECT org_id, calendar_id, md5(calendar_id::text || n)::uuid, n, md5(calendar_id::text || n)::uuid, target_id,
+        repeat('x', 200), '', '', n, 'published'
+    FROM publication_destinations, generate_series(1, 20) n;
+    ANALYZE";
+
+#[tokio::test]
+async fn what_is_published_is_found_by_indexes() {
+    let bench = Bench::set().await;
+    sqlx::raw_sql(FILL).execute(&bench.behind.pool).await.unwrap();
+    sqlx::raw_sql(PUBLISHED).execute(&bench.behind.pool).await.unwrap();
+    let publications = include_str!("../../src/read/publications.rs");
+    let due = plan(&bench, publications, "WITH due AS MATERIALIZED", &["5", "9", "3"]).await;
+    uses(&due, &["calendars_publication_due", "publication_destinations_pk", "calendar_connections_pk"]);
+    let copies = plan(&bench, publications, "SELECT event_id, original_start", &[ORG, "md5('c7')::uuid"]).await;
+    uses(&copies, &["publication_copies_pk"]);
+}
+
 #[tokio::test]
 async fn hot_reads_use_their_indexes() {
     let bench = Bench::set().await;

@@ -1,11 +1,11 @@
-//! Connection links and grants of the bridge to human calendars. Connections have a module of their own.
+//! Connection links and grants of the bridge to human calendars. Connections and publishing have modules of their own.
 
 use kalends_bridge::{Change, ConnectionLink, Grant};
 use kalends_kernel::{GrantId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::connections;
+use super::{connections, publishing};
 use crate::{
     error::{Failure, fresh},
     json::{self, Hex},
@@ -40,6 +40,18 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             }
             Change::CreateGrant(grant) => create_grant(connection, grant).await?,
             Change::DeleteGrant { org, grant } => delete_grant(connection, *org, *grant).await?,
+            Change::PutDestination { destination, seen } => publishing::put(connection, destination, *seen).await?,
+            Change::EndDestination { org, calendar, seen, keep, at } => {
+                publishing::end_destination(connection, (*org, *calendar), *seen, *keep, *at).await?;
+            }
+            Change::RecordCopies { claim, written, forgotten, until } => {
+                publishing::extend_claim(connection, *claim, *until).await?;
+                publishing::forget_copies(connection, *claim, forgotten).await?;
+                publishing::write_copies(connection, *claim, written, &sealed.references).await?;
+            }
+            Change::EndPublishing { claim, state, revision, next, not_before } => {
+                publishing::end(connection, *claim, state, *revision, (*next, *not_before)).await?;
+            }
         }
     }
     Ok(())
@@ -158,7 +170,8 @@ async fn delete_grant(connection: &mut SqliteConnection, org: OrgId, grant: Gran
     // Busy times that no grant covers any more are deleted with the last grant.
     sqlx::query!(
         "update external_calendars
-         set revision = revision + 1, read_at = null, covers_from = null, covers_until = null, spans = null
+         set revision = revision + 1, read_at = null, covers_from = null, covers_until = null, spans = null,
+            copies = null
          where org_id = ?1 and read_at is not null and id in (
                 select s.external_calendar_id from availability_grant_sources s where s.org_id = ?1 and s.grant_id = ?2)
             and not exists (

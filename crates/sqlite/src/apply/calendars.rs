@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::{Guard, ports::CommitError};
-use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Recurrence, Repeats, calendars_revised};
+use kalends_calendars::{
+    Agent, AgentStatus, Calendar, Change, Event, FeedTokenHash, Recurrence, Repeats, calendars_revised,
+};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Version};
 use kalends_rows::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
 use kalends_time::{Span, Timestamp};
@@ -12,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     busy_days::Touched,
-    event_metadata, moves, placed,
+    event_metadata, moves, placed, publishing,
     reservations::{self, Revisions, revision_of},
     rules, timers,
 };
@@ -172,7 +174,7 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
 }
 
 /// Raises the revisions of visible calendars and returns them. Refuses as stale if a calendar is not visible. Adds
-/// the default reminders of the calendars to `defaults`.
+/// the default reminders of the calendars to `defaults`. Calendars with a destination are due for publication.
 async fn revise(
     connection: &mut SqliteConnection,
     revised: &Revised,
@@ -185,7 +187,8 @@ async fn revise(
         revised.iter().map(|((org, calendar), times)| (Hex(org.uuid()), Hex(calendar.uuid()), times)).collect();
     let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
     let raised = sqlx::query!(
-        r#"update or fail calendars set revision = revision + (raised.value ->> 2)
+        r#"update or fail calendars set revision = revision + (raised.value ->> 2),
+            publication_due_at = min(publication_due_at, 0)
          from jsonb_each(?1) raised
          where calendars.org_id = unhex(raised.value ->> 0) and calendars.id = unhex(raised.value ->> 1)
             and calendars.deleted_at is null
@@ -255,9 +258,13 @@ async fn update_agent(
         agent.version.0,
         updated_at
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    fresh(updated.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)?;
+    if agent.status == AgentStatus::Decommissioned {
+        publishing::decommission(connection, agent.org, agent.id).await?;
+    }
+    Ok(())
 }
 
 async fn create_calendar(
@@ -326,11 +333,14 @@ async fn update_calendar(
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
     let token_hash = token_hash.as_slice();
     timers::mark_for_recompute(&mut *connection, calendar).await?;
-    // The decision does not write the revision.
+    // The decision does not write the revision or the policy. Copies of a deleted calendar are deleted, and copies of
+    // whole days follow the zone.
     let updated = sqlx::query!(
         "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,
             agent_status = ?9, default_reminders = ?10, feed_token = ?11, version = ?12, updated_at = ?13,
-            deleted_at = ?14, feed_token_hash = ?15, conflicts = ?16, recurrence_default = ?17
+            deleted_at = ?14, feed_token_hash = ?15, conflicts = ?16, recurrence_default = ?17,
+            publication_due_at = iif(?14 is null and timezone = ?5, publication_due_at,
+                 min(publication_due_at, -1))
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,

@@ -7,10 +7,11 @@ use kalends_time::Timestamp;
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
+use super::publishing;
 use crate::{
     error::{Failure, fresh},
     json,
-    rows::pack,
+    rows::{pack, write_copies},
 };
 
 pub(super) async fn create(
@@ -71,9 +72,13 @@ pub(super) async fn update(
         updated_at,
         due
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    fresh(updated.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)?;
+    if due.is_some() && !changed.paused {
+        publishing::resume(connection, changed.org, changed.id).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn reauthorize(
@@ -102,9 +107,10 @@ pub(super) async fn reauthorize(
         updated_at,
         at
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    fresh(updated.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)?;
+    publishing::resume(connection, changed.org, changed.id).await
 }
 
 pub(super) async fn delete(
@@ -123,6 +129,7 @@ pub(super) async fn delete(
     .execute(&mut *connection)
     .await?;
     fresh(deleted.rows_affected(), 1)?;
+    publishing::forget_connection(connection, org, gone).await?;
     let calendars = sqlx::query_scalar!(
         r#"select hex(id) as "id!: String" from external_calendars where org_id = ?1 and connection_id = ?2"#,
         org_id,
@@ -197,13 +204,15 @@ pub(super) async fn keep_calendars(
         let covers_from = reading.map(|reading| reading.covers.start().as_micros());
         let covers_until = reading.map(|reading| reading.covers.end().as_micros());
         let spans = reading.map(|reading| pack(&reading.spans));
+        let copies = reading.and_then(|reading| write_copies(&reading.copies));
         sqlx::query!(
             "insert into external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at,
-                covers_from, covers_until, spans)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                covers_from, covers_until, spans, copies)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              on conflict (org_id, id) do update set content = excluded.content, is_primary = excluded.is_primary,
                 revision = excluded.revision, read_at = excluded.read_at, covers_from = excluded.covers_from,
-                covers_until = excluded.covers_until, spans = excluded.spans",
+                covers_until = excluded.covers_until, spans = excluded.spans,
+                copies = excluded.copies",
             org_id,
             id,
             connection_id,
@@ -213,7 +222,8 @@ pub(super) async fn keep_calendars(
             read_at,
             covers_from,
             covers_until,
-            spans
+            spans,
+            copies
         )
         .execute(&mut *connection)
         .await?;

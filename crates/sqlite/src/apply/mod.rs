@@ -26,6 +26,7 @@ pub(crate) mod outbox;
 mod people;
 pub(crate) mod placed;
 pub(crate) mod proposals;
+mod publishing;
 mod reservations;
 mod rules;
 pub(crate) mod runs;

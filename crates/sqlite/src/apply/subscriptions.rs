@@ -3,7 +3,7 @@
 use kalends_app::ports::CommitError;
 use kalends_feeds::{
     Change, HostHash, Origin, Remains, Subscription, SyncClaim,
-    sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState},
+    sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, SyncState},
 };
 use kalends_kernel::{OrgId, SubscriptionId, Version};
 use kalends_rows::SealedChangeSet;
@@ -51,8 +51,8 @@ async fn create(connection: &mut SqliteConnection, subscription: &Subscription, 
     let (created_at, updated_at) = (subscription.created_at.as_micros(), subscription.updated_at.as_micros());
     let created = sqlx::query!(
         "insert into ical_subscriptions (org_id, id, agent_id, calendar_id, content, host, paused, due_at, fence,
-            failures, seen, version, created_at, updated_at, origin_id, place)
-         select ?1, ?2, ?3, ?4, ?5, ?6, false, ?9, 0, 0, ?7, ?8, ?9, ?10, ?11, ?12
+            failures, seen, version, created_at, updated_at, origin_id, place, busy_only)
+         select ?1, ?2, ?3, ?4, ?5, ?6, false, ?9, 0, 0, ?7, ?8, ?9, ?10, ?11, ?12, ?13
          from calendars c join agents a on a.org_id = c.org_id and a.id = c.agent_id
          where c.org_id = ?1 and c.id = ?4 and c.agent_id = ?3 and c.deleted_at is null
             and a.status <> 'decommissioned'",
@@ -67,7 +67,8 @@ async fn create(connection: &mut SqliteConnection, subscription: &Subscription, 
         created_at,
         updated_at,
         origin_id,
-        subscription.place
+        subscription.place,
+        subscription.busy_only
     )
     .execute(connection)
     .await
@@ -84,9 +85,9 @@ async fn update(
 ) -> Result<(), Failure> {
     let (org_id, id) = (subscription.org.uuid(), subscription.id.uuid());
     let HostHash(host) = subscription.host();
-    let (host, nothing) = (host.as_slice(), Memory::default().to_json());
+    let (host, memory) = (host.as_slice(), subscription.state.memory.to_json());
     let (due, updated_at) = (due.map(Timestamp::as_micros), subscription.updated_at.as_micros());
-    // A worker that syncs the previous address loses its claim.
+    // A worker that syncs the previous address, or with the previous settings, loses its claim.
     let updated = sqlx::query!(
         "update ical_subscriptions set content = ?4, host = ?5, paused = ?6, version = ?7, updated_at = ?8,
             due_at = case
@@ -97,7 +98,8 @@ async fn update(
             seen = iif(?9, ?11, seen),
             last_error = iif(?9, null, last_error),
             failures = iif(?9, 0, failures),
-            place = iif(?9, ?12, place)
+            place = iif(?9, ?12, place),
+            busy_only = ?13
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -109,8 +111,9 @@ async fn update(
         updated_at,
         moved,
         due,
-        nothing,
-        subscription.place
+        memory,
+        subscription.place,
+        subscription.busy_only
     )
     .execute(connection)
     .await

@@ -23,7 +23,7 @@ impl Calendars for SqliteStore {
         sqlx::query_as!(
             CalendarRow,
             "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
@@ -89,7 +89,7 @@ impl Calendars for SqliteStore {
         let rows = sqlx::query_as!(
             CalendarRow,
             "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and (c.created_at, c.id) > (?2, ?3) and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')
@@ -118,7 +118,7 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 CalendarRow,
                 "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c
              where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null
                 and exists (select 1 from agents a
@@ -163,7 +163,7 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 CalendarRow,
                 "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.deleted_at is null
                 and (c.agent_id is null or (c.agent_id = ?2 and a.status <> 'decommissioned'))
@@ -224,6 +224,7 @@ impl SqliteStore {
                 c.external_id as "external_id?: String", c.provider as "provider?: String",
                 c.agent_status as "agent_status!: String", c.default_reminders as "default_reminders?: String",
                 c.conflicts as "conflicts!: String", c.recurrence_default as "recurrence_default?: String",
+                c.publication_policy as "publication_policy?: String",
                 c.feed_token as "feed_token!: String", c.revision as "revision!: i64", c.version as "version!: i64",
                 c.created_at as "created_at!: i64", c.updated_at as "updated_at!: i64",
                 (select count(*)

@@ -100,7 +100,7 @@ impl Connections for SqliteStore {
         let (org_id, connection_id) = (org.uuid(), connection.uuid());
         let rows = sqlx::query!(
             r#"select e.id, e.connection_id, e.content, e.is_primary, e.revision, e.read_at, e.covers_from,
-                e.covers_until, e.spans,
+                e.covers_until, e.spans, e.copies,
                 exists (select 1 from availability_grant_sources s
                     where s.org_id = ?1 and s.external_calendar_id = e.id) as "counts!: bool"
              from external_calendars e where e.org_id = ?1 and e.connection_id = ?2 order by e.id"#,

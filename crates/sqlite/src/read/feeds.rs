@@ -22,7 +22,7 @@ impl Feeds for SqliteStore {
         let hash = hash.as_slice();
         let found = sqlx::query!(
             "select c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.agent_status, c.default_reminders, c.conflicts, c.recurrence_default, c.publication_policy, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c
                 join organizations o on o.id = c.org_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id

@@ -30,6 +30,7 @@ mod organizations;
 mod people;
 mod principals;
 mod proposals;
+mod publishing;
 mod readiness;
 mod rules;
 mod runs;

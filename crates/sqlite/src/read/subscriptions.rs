@@ -34,8 +34,8 @@ impl Subscriptions for SqliteStore {
         let (org_id, id) = (org.uuid(), subscription.uuid());
         sqlx::query_as!(
             SubscriptionRow,
-            "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-                s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
+            "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.busy_only, s.last_synced_at,
+                s.last_error, s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
              from ical_subscriptions s
                 join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -104,7 +104,8 @@ impl Subscriptions for SqliteStore {
         let rows = sqlx::query!(
             r#"select s.org_id as "org_id!: Vec<u8>", s.id as "id!: Vec<u8>", s.agent_id as "agent_id!: Vec<u8>",
                 s.calendar_id as "calendar_id!: Vec<u8>", s.content as "content!: String", s.paused as "paused!: bool",
-                s.last_synced_at as "last_synced_at?: i64", s.last_error as "last_error?: String",
+                s.busy_only as "busy_only!: bool", s.last_synced_at as "last_synced_at?: i64",
+                s.last_error as "last_error?: String",
                 s.failures as "failures!: i64", s.seen as "seen!: String", s.origin_id as "origin_id?: Vec<u8>",
                 s.place as "place?: i64", s.remains as "remains?: String", s.version as "version!: i64",
                 s.created_at as "created_at!: i64", s.updated_at as "updated_at!: i64",
@@ -267,8 +268,8 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
     let wanted = json::rows(&wanted).map_err(store_error)?;
     sqlx::query_as!(
         SubscriptionRow,
-        "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
-            s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
+        "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.busy_only, s.last_synced_at,
+            s.last_error, s.failures, s.seen, s.origin_id, s.place, s.remains, s.version, s.created_at, s.updated_at
          from jsonb_each(?1) asked
             cross join ical_subscriptions s
                 on s.org_id = unhex(asked.value ->> 0) and s.id = unhex(asked.value ->> 1)

@@ -149,6 +149,7 @@ async fn secrets_of_attempts_are_sealed_and_opened_once() {
         org: organization.id,
         human: UserId::new(scratch.make.tick(), &scratch.make.entropy),
         purpose: Purpose::Connect { link: None },
+        publishing: true,
         oauth: attempt(2, ""),
     };
     store.keep_attempt(&signing_in).await.unwrap();

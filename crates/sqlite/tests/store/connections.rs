@@ -34,13 +34,15 @@ impl Bridged {
         let (calendar, now, entropy) = (scratch.calendar(store).await, scratch.make.tick(), &scratch.make.entropy);
         let (org, human) = (calendar.org, UserId::new(now, entropy));
         let (link, _) = ConnectionLink::create((org, None, calendar.id), NewLink::default(), now, entropy);
-        let tokens = Tokens { access: "planted".into(), access_until: now, refresh: "planted".into() };
+        let tokens =
+            Tokens { access: "planted".into(), access_until: now, refresh: "planted".into(), publishing: true };
         let made = Connection::create((org, human, Provider::Google), tokens, now, entropy);
         let connection = Connection { label: Some("planted".into()), ..made };
         let theirs = TheirCalendar { reference: "planted".into(), name: "planted".into(), primary: true };
         let window = Span::new(now, now + SignedDuration::hours(9)).unwrap();
         let spans = BusySet::from_unsorted(vec![Span::new(now, now + SignedDuration::hours(1)).unwrap()]);
-        let reading = Reading { read_at: now, covers: window, spans };
+        let copies = vec![(calendar.id, Span::new(now, now + SignedDuration::hours(2)).unwrap())];
+        let reading = Reading { read_at: now, covers: window, spans, copies };
         let external = listing((org, connection.id), &[], vec![theirs], now, entropy).present.remove(0).read(reading);
         let new = NewGrant { sources: vec![external.id], audience: Audience::All, agents: vec![] };
         let grant = Grant::create((org, human), new, now, entropy);
@@ -93,6 +95,8 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
         ("external_calendars", "spans", "x'00'"),
         ("external_calendars", "spans", "zeroblob(16)"),
         ("external_calendars", "spans", "cast(spans || spans as blob)"),
+        ("external_calendars", "copies", "zeroblob(32)"),
+        ("external_calendars", "copies", "substr(copies, 1, 16)"),
         ("availability_grants", "audience", "'some'"),
         ("availability_grant_sources", "external_calendar_id", "x'00'"),
     ] {

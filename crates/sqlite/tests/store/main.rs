@@ -13,6 +13,7 @@ mod inspect;
 mod keys;
 mod neighbours;
 mod plans;
+mod publishing;
 mod purge;
 mod scratch;
 mod statements;

@@ -4,6 +4,10 @@
 mod connections;
 mod grants;
 mod links;
+mod publishing;
+mod publishing_claims;
+mod publishing_due;
+mod publishing_races;
 mod refreshes;
 
 use std::collections::BTreeSet;
@@ -20,7 +24,10 @@ use kalends_kernel::HumanSource;
 use kalends_kernel::UserId;
 use kalends_time::{Span, Timestamp};
 
-pub use self::{connections::*, grants::*, links::*, refreshes::*};
+pub use self::{
+    connections::*, grants::*, links::*, publishing::*, publishing_claims::*, publishing_due::*, publishing_races::*,
+    refreshes::*,
+};
 use super::{
     samples::TRICKY,
     scene::{Scene, hours},
@@ -30,11 +37,12 @@ use super::{
 const TASKS: usize = 8;
 
 fn tokens(text: &str, until: Timestamp) -> Tokens {
-    Tokens { access: format!("access {text}"), access_until: until, refresh: format!("refresh {text}") }
+    let publishing = text.len().is_multiple_of(2);
+    Tokens { access: format!("access {text}"), access_until: until, refresh: format!("refresh {text}"), publishing }
 }
 
 fn reading(read_at: Timestamp, covers: Span, busy: &[Span]) -> Reading {
-    Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()) }
+    Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()), copies: Vec::new() }
 }
 
 impl Scene {

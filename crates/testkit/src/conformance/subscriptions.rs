@@ -35,7 +35,8 @@ fn url(text: &str) -> RemoteUrl {
 
 impl Scene {
     fn subscription(&self, calendar: &Calendar, address: &str) -> Subscription {
-        let new = NewSubscription { url: url(address), label: Some("Arbeit: „früh“ 🗓".into()) };
+        let new =
+            NewSubscription { url: url(address), label: Some("Arbeit: „früh“ 🗓".into()), busy_only: false };
         let of = (self.org, calendar.agent.unwrap(), calendar.id);
         let now = self.make.tick();
         let placement = Placement { place: now.as_micros(), left: None };
@@ -134,7 +135,7 @@ pub async fn subscriptions_round_trip(store: &StoreUnderTest) {
     let calendar = scene.own_calendar().await;
     let made = scene.subscribed(&calendar, "https://feeds.example.com/%F0%9F%90%8E.ics?token='s%20ecret'").await;
     assert_eq!(scene.read_back(&made).await, Some(made.clone()));
-    let bare = Subscription { label: None, ..scene.subscription(&calendar, "https://example.com/") };
+    let bare = Subscription { label: None, busy_only: true, ..scene.subscription(&calendar, "https://example.com/") };
     scene.feed(vec![Change::CreateSubscription(Box::new(bare.clone()))]).await.unwrap();
     assert_eq!(scene.read_back(&bare).await, Some(bare.clone()));
 
@@ -269,6 +270,15 @@ pub async fn subscriptions_are_changed_only_at_the_version_seen(store: &StoreUnd
     let after_move = Subscription { state: state.elsewhere(), ..moved.clone() };
     assert_eq!(scene.read_back(&made).await, Some(after_move.clone()));
     assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [after_move]);
+
+    // If something else of the feed is imported, the feed is due at once too, and must be read again.
+    let busy_only = SubscriptionPatch { busy_only: Patch::Set(true), ..SubscriptionPatch::default() };
+    let bare = moved.patched(busy_only, scene.make.tick());
+    let bare = Subscription { state: state.reread(), ..bare };
+    scene.feed(vec![update(&bare, moved.version, true)]).await.unwrap();
+    assert_eq!(scene.read_back(&made).await, Some(bare.clone()));
+    assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [bare.clone()]);
+    let moved = bare;
 
     let (org, subscription, remains) = (scene.org, made.id, Remains::Kept);
     let delete = |seen| Change::DeleteSubscription { org, subscription, seen, remains, at: now };
@@ -773,7 +783,7 @@ pub async fn an_address_finds_its_own_subscriptions(store: &StoreUnderTest) {
     }
     let of = (scene.org, left.agent, calendar.id);
     let adopting = Placement { place: scene.make.tick().as_micros(), left: Some((left.id, left.origin)) };
-    let new = NewSubscription { url: address.clone(), label: None };
+    let new = NewSubscription { url: address.clone(), label: None, busy_only: false };
     let live = Subscription::create(of, new, adopting, scene.make.tick(), &scene.make.entropy);
     scene.feed(vec![Change::CreateSubscription(Box::new(live.clone()))]).await.unwrap();
     let mut last = live.place;
@@ -813,7 +823,7 @@ pub async fn the_next_subscription_takes_over_items(store: &StoreUnderTest) {
 
     let placement = Placement::find(&neighbours, None).unwrap();
     let of = (scene.org, made.agent, calendar.id);
-    let new = NewSubscription { url: made.url.clone(), label: None };
+    let new = NewSubscription { url: made.url.clone(), label: None, busy_only: false };
     let next = Subscription::create(of, new, placement, scene.make.tick(), &scene.make.entropy);
     let adopt = || Change::AdoptRemains { org: scene.org, subscription: made.id };
     scene.feed(vec![adopt(), Change::CreateSubscription(Box::new(next.clone()))]).await.unwrap();

@@ -183,6 +183,8 @@ impl Deletions for MemoryStore {
                 + remove!(state.connections, limit, |((by, _), _)| of(by))
                 + remove!(state.external, limit, |((by, _), _)| of(by))
                 + remove!(state.grants, limit, |((by, _), _)| of(by))
+                + remove!(state.destinations, limit, |((by, _), _)| of(by))
+                + remove!(state.copies, limit, |((by, ..), _)| of(by))
                 + remove!(state.webhooks, limit, |((by, _), _)| of(by))
                 + remove!(state.queues, limit, |((by, _), _)| of(by))
                 + remove!(state.deliveries, limit, |((by, ..), _)| of(by))

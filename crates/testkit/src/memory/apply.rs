@@ -1,10 +1,10 @@
 //! Applying a change-set.
 
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeSet, btree_map::Entry};
 
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
-use kalends_calendars::{AvailabilityRules, Calendar, Event, EventSource, Reservation, calendars_revised};
+use kalends_calendars::{AgentStatus, AvailabilityRules, Calendar, Event, EventSource, Reservation, calendars_revised};
 use kalends_kernel::{CalendarId, OrgId, Revision, StoreError, Version};
 use kalends_notifications::Letter;
 use kalends_plans::Metric;
@@ -357,6 +357,11 @@ impl State {
                 let row = self.agents.get_mut(&(agent.org, agent.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
                 row.clone_from(agent);
+                if agent.status == AgentStatus::Decommissioned {
+                    let calendars = self.calendars.values().filter(|calendar| calendar.agent == Some(agent.id));
+                    let calendars: BTreeSet<_> = calendars.map(|calendar| calendar.id).collect();
+                    self.publish_again(agent.org, |destination| calendars.contains(&destination.calendar));
+                }
             }
             Change::CreateCalendar(calendar) => {
                 if !calendar.agent.is_none_or(|agent| self.agent_lives(calendar.org, agent)) {
@@ -370,9 +375,13 @@ impl State {
                 let row = self.calendars.get_mut(&(calendar.org, calendar.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
                 let new_reminders = row.default_reminders != calendar.default_reminders;
-                *row = Calendar { revision: row.revision, ..calendar.clone() };
+                let publish = calendar.deleted_at.is_some() || row.zone != calendar.zone;
+                *row = Calendar { revision: row.revision, publication: row.publication, ..calendar.clone() };
                 if new_reminders {
                     self.mark_for_recompute(calendar);
+                }
+                if publish {
+                    self.publish_again(calendar.org, |destination| destination.calendar == calendar.id);
                 }
             }
             Change::CreateEvent(event) => {
@@ -483,6 +492,7 @@ impl State {
         if let Some(row) = self.calendars.get_mut(&(org, calendar)) {
             row.revision.0 += 1;
         }
+        self.publish_revision(org, calendar);
     }
 }
 

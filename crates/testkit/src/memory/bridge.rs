@@ -1,4 +1,4 @@
-//! The bridge to human calendars: writes. Reads are in [`read`].
+//! The bridge to human calendars: writes. Reads are in [`read`]; publishing has a module of its own.
 
 mod read;
 
@@ -55,6 +55,9 @@ impl State {
                 let due_at = row.claimed_until.max(*due).or(row.due_at);
                 row.due_at = due_at.filter(|_| row.connection.is_refreshed());
                 row.requested |= row.claimed_until.is_some() && due.is_some();
+                if due.is_some() && !connection.paused {
+                    self.publish_again(connection.org, |destination| destination.connection == connection.id);
+                }
             }
             Change::ReauthorizeConnection { connection, seen, at } => {
                 let row = self.connection((connection.org, connection.id))?;
@@ -70,10 +73,12 @@ impl State {
                     fence: Fence(row.fence.0 + 1),
                     requested: false,
                 };
+                self.publish_again(connection.org, |destination| destination.connection == connection.id);
             }
             Change::DeleteConnection { org, connection, seen } => {
                 unchanged(self.connection((*org, *connection))?.connection.version, *seen)?;
                 self.connections.remove(&(*org, *connection));
+                self.forget_destinations(*org, *connection);
                 let of = self
                     .external
                     .values()
@@ -120,6 +125,16 @@ impl State {
                         *calendar = calendar.unread();
                     }
                 }
+            }
+            Change::PutDestination { destination, seen } => self.put_destination(destination, *seen)?,
+            Change::EndDestination { org, calendar, seen, keep, at } => {
+                self.end_destination((*org, *calendar), *seen, *keep, *at)?;
+            }
+            Change::RecordCopies { claim, written, forgotten, until } => {
+                self.record_copies(*claim, written, forgotten, *until)?;
+            }
+            Change::EndPublishing { claim, state, revision, next, not_before } => {
+                self.end_publishing(*claim, state, *revision, (*next, *not_before))?;
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ use kalends_accounts::{
 use kalends_app::StoredAnswer;
 use kalends_approvals::Approval;
 use kalends_bookings::{Booking, BookingPage};
-use kalends_bridge::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant};
+use kalends_bridge::{ConnectAttempt, Connection, ConnectionLink, CopyKey, Destination, ExternalCalendar, Grant};
 use kalends_calendars::{
     Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Occurrence, Reservation, Timer, ports::StatusAt,
 };
@@ -106,6 +106,8 @@ pub(super) struct State {
     pub(super) connections: BTreeMap<(OrgId, ConnectionId), ConnectionRow>,
     pub(super) external: BTreeMap<(OrgId, ExternalCalendarId), ExternalCalendar>,
     pub(super) grants: BTreeMap<(OrgId, GrantId), Grant>,
+    pub(super) destinations: BTreeMap<(OrgId, CalendarId), DestinationRow>,
+    pub(super) copies: BTreeMap<(OrgId, CalendarId, CopyKey), kalends_bridge::Copy>,
     pub(super) letters: BTreeMap<(OrgId, LetterId), LetterRow>,
     pub(super) letter_records: BTreeMap<(OrgId, LetterId), LetterRecord>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
@@ -141,6 +143,17 @@ pub(super) struct ConnectionRow {
     pub(super) claimed_until: Option<Timestamp>,
     pub(super) fence: kalends_bridge::Fence,
     pub(super) requested: bool,
+}
+
+/// A destination with the fields that only stores have.
+#[derive(Debug, Clone)]
+pub(super) struct DestinationRow {
+    pub(super) destination: Destination,
+    pub(super) due_at: Timestamp,
+    pub(super) claimed_until: Option<Timestamp>,
+    pub(super) fence: kalends_bridge::Fence,
+    /// Whether the last attempt did not end.
+    pub(super) attempting: bool,
 }
 
 /// A reservation with the fields that only stores have.

@@ -59,7 +59,8 @@ impl State {
                 }
                 let mut state = std::mem::take(&mut row.subscription.state);
                 if *moved {
-                    state = state.elsewhere();
+                    let memory = subscription.state.memory.clone();
+                    state = SyncState { last_synced_at: state.last_synced_at, memory, ..SyncState::default() };
                 }
                 row.subscription = Subscription { state, ..Subscription::clone(subscription) };
             }

@@ -9,13 +9,14 @@ use crate::markdown::Guide;
 use crate::{
     Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen, Choice,
     ChooseCalendars, ConnectCode, Connections, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorReceiver,
-    ConnectorWrong, Consent, Declined, Disconnect, DisplaySettings, Done, EmailsState, Ended, Forgot, Forgotten, Form,
-    Given, Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm, KeptPart, Limits,
-    LinkOver, Moving, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet,
-    Path, Picker, Place, PlanOffer, Plans, Problem, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply,
-    ReplyProblem, Reset, Revocation, RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm,
-    SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount,
-    Verification, VerificationState, WrongEntry,
+    ConnectorWrong, Consent, CopyOffer, DESTINATION_FIELDS, Declined, DestinationGiven, Disconnect, DisplaySettings,
+    Done, EmailsState, Ended, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited,
+    Join, JoinState, KeptForm, KeptPart, Limits, LinkOver, Moving, NO_PROBLEMS, Next, NoEffect, NothingConnected,
+    Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem,
+    Problems, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation,
+    RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm, SignIn, SignInCode, SignUp,
+    SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
+    WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -113,6 +114,7 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         read_at,
         connected_at: at,
         last_error: Some(text.to_owned()).filter(|_| status == "error"),
+        takes_copies: status != "paused",
     };
     let accounts = [
         account("active", "fresh", Some(at)),
@@ -147,8 +149,21 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         link: "cln_x",
         agent: "agt_x",
         agent_name: text,
+        copies: None,
         problem: None,
     };
+    let targets = [Choice { value: "xcl_x", title: text }];
+    let mut wrong_target = Problems::default();
+    wrong_target.add(&DESTINATION_FIELDS, "target", text);
+    let copies = CopyOffer {
+        calendar: text,
+        targets: &targets,
+        is_chosen: false,
+        given: DestinationGiven { target: "xcl_x", policy: "confirmed" },
+        problems: &NO_PROBLEMS,
+    };
+    let wrong_copies = CopyOffer { is_chosen: true, problems: &wrong_target, ..copies };
+    let not_allowed = CopyOffer { targets: &[], ..copies };
     let provider = Href::new("/v1/consent?state=x&scope=y").unwrap();
     let address = "/console/authorize?client_id=oac_x&state=y";
     let agents = [Choice { value: "agt_x", title: text }];
@@ -190,6 +205,7 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
             "offer, publishing",
             Offer { publishes: true, agent: None, calendar: None, providers: &[], accounts: &[], ..offer }.html(),
         ),
+        ("offer, publishing with Microsoft", Offer { publishes: true, ..offer }.html()),
         ("offer, no provider", Offer { providers: &[], ..offer }.html()),
         ("unknown link", UnknownLink { who, others }.html()),
         ("unknown link, no other organization", UnknownLink { who, others: &[] }.html()),
@@ -207,6 +223,9 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         ("disconnect", Disconnect { shell, id: "con_x", name: text }.html()),
         ("choose calendars", choose.html()),
         ("choose calendars, wrong", ChooseCalendars { problem: Some(text), link: "", ..choose }.html()),
+        ("choose calendars, copies", ChooseCalendars { copies: Some(copies), ..choose }.html()),
+        ("choose calendars, copies, wrong", ChooseCalendars { copies: Some(wrong_copies), ..choose }.html()),
+        ("choose calendars, copies, not allowed", ChooseCalendars { copies: Some(not_allowed), ..choose }.html()),
         ("calendars chosen", CalendarsChosen.html()),
         ("problem", Problem { reason: text, ..Problem::SWITCHED }.html()),
     ]

@@ -7,6 +7,7 @@ mod approvals;
 mod availability;
 mod booking_pages;
 mod calendar;
+mod destinations;
 mod feeds;
 mod first_run;
 mod keys;
@@ -62,6 +63,7 @@ pub(super) fn pages(text: &str) -> Named {
         booking_pages::pages,
         agents::pages,
         first_run::pages,
+        destinations::pages,
         keys::pages,
         feeds::pages,
         webhooks::pages,

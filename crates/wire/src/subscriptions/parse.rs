@@ -42,6 +42,7 @@ impl From<&domain::Subscription> for Subscription {
             url: subscription.url.as_str().to_owned(),
             label: subscription.label.clone(),
             status: subscription.status().as_str().into(),
+            busy_only: subscription.busy_only,
             last_synced_at: subscription.state.last_synced_at,
             last_error: subscription.state.last_error.clone(),
             last_sync: subscription.state.memory.report.clone().map(SyncReport::from),
@@ -79,7 +80,9 @@ impl CreateSubscription {
         let url = errors.take(RemoteUrl::parse("url", &self.url, exempt));
         let label = errors.take(self.label.as_deref().map(label).transpose());
         match (url, label) {
-            (Some(url), Some(label)) => Ok((self.calendar_id, NewSubscription { url, label })),
+            (Some(url), Some(label)) => {
+                Ok((self.calendar_id, NewSubscription { url, label, busy_only: self.busy_only }))
+            }
             _ => Err(errors),
         }
     }
@@ -111,10 +114,13 @@ impl UpdateSubscription {
         let url = errors.take(set("url", self.url, |url| RemoteUrl::parse("url", &url, exempt)));
         let label = errors.take(set_or_clear(self.label, |text| label(&text)));
         let paused = errors.take(set("status", self.status, |status| paused(&status)));
-        let (Some(url), Some(label), Some(paused)) = (url, label, paused) else { return Err(errors) };
-        let patch = SubscriptionPatch { url, label, paused };
+        let busy_only = errors.take(set("busy_only", self.busy_only, Ok));
+        let (Some(url), Some(label), Some(paused), Some(busy_only)) = (url, label, paused, busy_only) else {
+            return Err(errors);
+        };
+        let patch = SubscriptionPatch { url, label, paused, busy_only };
         if patch == SubscriptionPatch::default() {
-            return Err(nothing_to_change("url, label, status").into());
+            return Err(nothing_to_change("url, label, status, busy_only").into());
         }
         Ok(patch)
     }

@@ -5,27 +5,29 @@ use kalends_wire as wire;
 use crate::{
     Service,
     error::ApiError,
-    extract::{Caller, NoBody, PathOf},
+    extract::{Caller, OptionalBody, PathOf},
     reply::Bound,
 };
 
 /// Asks for your consent to a connection again.
 ///
 /// Use it if the connection's status is `reauthorization_required`. Send the browser to `authorization_url`, and
-/// choose the same account there.
+/// choose the same account there. With `publishing`, the consent also allows events to be written to the account. For
+/// a Google account that is refused with 409, code `publishing_unsupported`.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/reauthorize",
     operation_id = "reauthorizeCalendarConnection",
     tag = "Human calendars",
     params(("id" = String, Path, description = "The connection, `con_…`.")),
+    request_body = Option<wire::ReauthorizeConnection>,
     responses((status = 200, description = "The address on which to consent.", body = wire::ConsentBegun))
 )]
 pub(crate) async fn reauthorize(
     app: Service,
     caller: Caller,
     id: PathOf<String>,
-    _: NoBody,
+    body: OptionalBody<wire::ReauthorizeConnection>,
 ) -> Result<Bound, ApiError> {
-    Ok(Bound::new(&app, app.begin_reauthorization(&caller.0, &id.0).await?))
+    Ok(Bound::new(&app, app.begin_reauthorization(&caller.0, &id.0, body.0.publishing).await?))
 }

@@ -12,8 +12,8 @@ use crate::{
 /// Asks for your consent at a calendar provider.
 ///
 /// Send the browser to `authorization_url`. A cookie binds the attempt to this browser for 10 minutes. If the operator
-/// has not configured the provider, the answer is 404. If a link asks for publishing and the provider is `google`, it
-/// is 409, code `publishing_unsupported`.
+/// has not configured the provider, the answer is 404. If `publishing` is true or the link asks for it, and the provider
+/// is `google`, it is 409, code `publishing_unsupported`.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/oauth/{provider}/start",
@@ -29,6 +29,6 @@ pub(crate) async fn start(
     provider: PathOf<String>,
     body: JsonBody<wire::StartConnection>,
 ) -> Result<Bound, ApiError> {
-    let link = body.0.connection_link_id;
-    Ok(Bound::new(&app, app.begin_connection(&caller.0, &provider.0, link.as_deref()).await?))
+    let wire::StartConnection { connection_link_id: link, publishing } = body.0;
+    Ok(Bound::new(&app, app.begin_connection(&caller.0, &provider.0, link.as_deref(), publishing).await?))
 }

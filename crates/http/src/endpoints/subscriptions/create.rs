@@ -17,6 +17,8 @@ use crate::{
 /// and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5 minutes before
 /// anything is deleted.
 ///
+/// With `busy_only`, only the times of the events are imported, each with the title `Busy`.
+///
 /// Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If the calendar is
 /// subscribed to the feed already, the answer is 409 `conflict`, code `already_subscribed`. If the plan's number of
 /// subscriptions is exceeded, it is 429 `quota_exceeded`.

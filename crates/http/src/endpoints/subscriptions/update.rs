@@ -12,7 +12,8 @@ use crate::{
 /// Changes an iCal subscription.
 ///
 /// A new `url` is synced at once, and events that are missing from its feed are deleted. The `status` `paused` stops
-/// syncs until it is set to `active` again.
+/// syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the subscription is
+/// paused: `true` drops the stored texts of all its events, and `false` imports them again.
 #[utoipa::path(
     patch,
     path = "/v1/ical-subscriptions/{id}",

@@ -16,9 +16,9 @@ fn state(answer: &Value) -> String {
     url.split_once("&state=").unwrap().1.split('&').next().unwrap().to_owned()
 }
 
-/// The user goes to the provider and comes back.
-async fn consents(story: &mut Story, state: &str) {
-    let back = story.ask(&op::END_CONNECTION).of("google").query(&format!("state={state}&code=mina"));
+/// The user goes to the provider and comes back with the code of an account.
+async fn consents(story: &mut Story, (provider, code): (&str, &str), state: &str) {
+    let back = story.ask(&op::END_CONNECTION).of(provider).query(&format!("state={state}&code={code}"));
     back.with("cookie", &format!("service_oauth_state={state}")).sent_on().await;
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
     story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).record().await;
     let body = json!({ "connection_link_id": link });
     let begun = story.ask(&op::START_CONNECTION).of("google").by(&session).send(body).record().await;
-    consents(story, &state(&begun)).await;
+    consents(story, ("google", "mina"), &state(&begun)).await;
     let listed = story.ask(&op::LIST_CONNECTIONS).by(&session).done().await;
     let connection = text(&listed, "/data/0/id");
     let calendars = story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(&session).done().await;
@@ -71,8 +71,8 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
     story.ask(&op::REFRESH_CONNECTION).of(&connection).by(&session).record().await;
     story.ask(&op::PAUSE_CONNECTION).of(&connection).by(&session).record().await;
     story.ask(&op::RESUME_CONNECTION).of(&connection).by(&session).record().await;
-    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).record().await;
-    consents(story, &state(&begun)).await;
+    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).done().await;
+    consents(story, ("google", "mina"), &state(&begun)).await;
 
     // The next time, she declines.
     let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(link_body);
@@ -83,4 +83,26 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
 
     story.ask(&op::DELETE_GRANT).of(&grant).by(&session).record().await;
     story.ask(&op::DELETE_CONNECTION).of(&connection).by(&session).record().await;
+    the_calendar_is_published(story, owned, &session).await;
+}
+
+/// Connects a Microsoft account, to which the events of the agent's calendar are then published for a while.
+async fn the_calendar_is_published(story: &mut Story, owned: &Owned, session: &str) {
+    story.calendars.account("work", &["Calendar"]);
+    let begun = story.ask(&op::START_CONNECTION).of("microsoft").by(session).send(json!({})).done().await;
+    consents(story, ("microsoft", "work"), &state(&begun)).await;
+    let listed = story.ask(&op::LIST_CONNECTIONS).by(session).done().await;
+    let connection = text(&listed, "/data/0/id");
+    story.calendars.allow_publishing("work", true);
+    let body = json!({ "publishing": true });
+    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(session).send(body).record().await;
+    consents(story, ("microsoft", "work"), &state(&begun)).await;
+    let calendars = story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(session).done().await;
+    let body = json!({ "external_calendar_id": text(&calendars, "/data/0/id"), "policy": "confirmed" });
+    story.ask(&op::PUT_DESTINATION).of(&owned.calendar).by(session).send(body).record().await;
+    for claimed in story.app.claim_publications(10).await.unwrap() {
+        story.app.publish(claimed).await;
+    }
+    story.ask(&op::GET_DESTINATION).of(&owned.calendar).by(session).record().await;
+    story.ask(&op::DELETE_DESTINATION).of(&owned.calendar).by(session).record().await;
 }

@@ -167,7 +167,9 @@ impl Scene {
             client_id: "kalends".into(),
             redirect_uri: format!("https://calendar.example.com/connect/{}/callback", provider.as_str()),
         };
-        ConnectAttempt::begin((self.org, self.a_human()), purpose, &client, self.make.tick(), &self.make.entropy).0
+        let publishing = provider == Provider::Microsoft;
+        let of = (self.org, self.a_human());
+        ConnectAttempt::begin(of, purpose, publishing, &client, self.make.tick(), &self.make.entropy).0
     }
 }
 

@@ -57,6 +57,7 @@ fn subscription(text: &str, state: SubscriptionState) -> SubscriptionShown {
         agent: AGENT.to_owned(),
         agent_name: text.to_owned(),
         state,
+        is_busy_only: is_failing,
         last_error: if is_failing { text.to_owned() } else { String::new() },
         failures: u32::from(is_failing),
         last_synced_at: synced.then(at),
@@ -187,7 +188,7 @@ fn list(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     };
     let quiet = Subscriptions { done: Done::default(), may_create: false, ..list };
     let empty = Subscriptions { of, subscriptions: &[], paging: none, ..quiet };
-    let given = SubscriptionGiven { calendar: CALENDAR, url: text, label: text };
+    let given = SubscriptionGiven { calendar: CALENDAR, url: text, label: text, busy_only: true };
     let calendars = [Choice { value: CALENDAR, title: text }];
     let new = NewSubscriptionForm {
         shell,
@@ -212,7 +213,7 @@ fn one(shell: &Shell, text: &str) -> Vec<(&'static str, String)> {
     let (waiting, failing) =
         (&subscription(text, SubscriptionState::Waiting), &subscription(text, SubscriptionState::Failing));
     let paused = &SubscriptionShown { label: String::new(), ..subscription(text, SubscriptionState::Paused) };
-    let given = SubscriptionGiven { calendar: "", url: text, label: text };
+    let given = SubscriptionGiven { calendar: "", url: text, label: text, busy_only: true };
     let shown = SubscriptionPage {
         shell,
         done: done(),

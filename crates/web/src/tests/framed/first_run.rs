@@ -67,14 +67,16 @@ pub(super) fn pages(text: &str) -> Vec<(&'static str, String)> {
         name: text,
         agent: Some((AGENT, text)),
         version: text,
+        publication: Some("confirmed"),
         may_delete: true,
         given,
         was: given,
         problems: &NO_PROBLEMS,
     };
     let wrong_fields = &problems(&CALENDAR_FIELDS, text);
-    let wrong_settings =
-        CalendarSettings { done: Done::default(), agent: None, may_delete: false, problems: wrong_fields, ..settings };
+    let bare =
+        CalendarSettings { done: Done::default(), agent: None, publication: None, may_delete: false, ..settings };
+    let wrong_settings = CalendarSettings { problems: wrong_fields, ..bare };
     let delete = DeleteCalendar {
         shell,
         id: &calendar.id,
