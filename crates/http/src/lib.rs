@@ -2,7 +2,7 @@
 //!
 //! A request passes these layers, from the outside in:
 //!
-//! - compression
+//! - compression, unless the service itself makes the request, for a tool call or an approval
 //! - `envelope`: request identifier, span, limits on the request's head, error envelope, CORS, security headers,
 //!   metrics, log
 //! - `incoming`: minimum speed of the body, deadline, handling of an unread body
@@ -116,14 +116,14 @@ fn compose(
         .layer(axum::Extension(description))
         .layer(axum::Extension(maker.clone()));
     let desk = Desk { app, log };
-    let inner = Arc::new(surround(desk.clone(), routes.clone()));
+    let inner = Arc::new(enclose(desk.clone(), routes.clone()));
     maker.serve(&inner);
     // The route of the tools keeps it, so it lives as long as the complete router.
     let routes = routes.merge(mcp::route(&desk.app, tools, inner));
     surround(desk, routes)
 }
 
-/// Adds the layers that every request passes.
+/// Adds the layers that every request of a client passes.
 fn surround(desk: Desk, routes: Router) -> Router {
     // A compressed stream would arrive late.
     let compressed = SizeAbove::new(COMPRESS_ABOVE).and(NotForContentType::SSE).and(files::is_made_for_its_request);
@@ -131,6 +131,15 @@ fn surround(desk: Desk, routes: Router) -> Router {
     let around = ServiceBuilder::new()
         .map_response(envelope::finish)
         .layer(CompressionLayer::new().compress_when(compressed))
+        .layer(middleware::from_fn_with_state(desk, envelope::envelope))
+        .layer(CatchPanicLayer::custom(envelope::panicked));
+    Router::new().fallback_service(around.service(routes))
+}
+
+/// Adds the layers of [`surround`] that a request needs if the service itself makes it. Nothing is sent, so nothing is
+/// compressed or counted.
+fn enclose(desk: Desk, routes: Router) -> Router {
+    let around = ServiceBuilder::new()
         .layer(middleware::from_fn_with_state(desk, envelope::envelope))
         .layer(CatchPanicLayer::custom(envelope::panicked));
     Router::new().fallback_service(around.service(routes))

@@ -10,6 +10,18 @@ use crate::{Entropy, random_bytes, text::deserialized};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
+/// What [`VALUES`] has for bytes that are not in [`ALPHABET`].
+const NO_VALUE: u8 = u8::MAX;
+/// The place of each byte in [`ALPHABET`].
+const VALUES: [u8; 256] = {
+    let mut values = [NO_VALUE; 256];
+    let mut value = 0u8;
+    while value < 32 {
+        values[ALPHABET[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
 
 /// A text that is not an identifier of the expected kind.
 ///
@@ -68,8 +80,11 @@ fn decode(text: &str) -> Option<Uuid> {
     }
     let mut bits = 0u128;
     for byte in bytes {
-        let value = ALPHABET.iter().position(|letter| letter == byte)?;
-        bits = (bits << 5) | value as u128;
+        let value = VALUES[usize::from(*byte)];
+        if value == NO_VALUE {
+            return None;
+        }
+        bits = (bits << 5) | u128::from(value);
     }
     Some(Uuid::from_u128(bits))
 }

@@ -10,6 +10,7 @@ use crate::{Key, Located, places, row_id};
 columns! {
     $ macro agent_row;
     /// The columns of an agent.
+    #[derive(serde::Deserialize)]
     pub struct AgentRow<K> {
         id: K,
         name: String,

@@ -19,6 +19,7 @@ pub fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -
 columns! {
     $ macro calendar_row;
     /// The columns of a calendar.
+    #[derive(serde::Deserialize)]
     pub struct CalendarRow<K> {
         id: K,
         agent_id: Option<K>,
@@ -78,6 +79,7 @@ impl<K: Key> CalendarRow<K> {
 columns! {
     $ macro calendar_entry_row;
     /// The columns of a calendar that an entry of a list shows, with the name of its agent.
+    #[derive(serde::Deserialize)]
     pub struct CalendarEntryRow<K> {
         id: K,
         agent_id: Option<K>,

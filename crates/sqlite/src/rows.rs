@@ -1,12 +1,11 @@
 //! The shared rows with the keys of this database: blobs of 16 bytes.
 
 pub(crate) use kalends_rows::{
-    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, booking_page_row,
-    booking_row, busy_source_row, calendar_entry_row, calendar_row, connection_row, constraints_json, copy_state_name,
-    delivery_row, destination_row, event_row, limits, listed_grant_row, live_hold, named_for_audit,
-    open_attempt_secret, organization_row, original_start, pack, participant_row, places, read_rules, readable_names,
-    reading_row, reminders_json, row_id, sealed_envelope, state_name, subscription_row, team_json, team_sources,
-    total_of, webhook_row, write_copies,
+    AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, booking_page_row, booking_row,
+    busy_source_row, calendar_row, connection_row, constraints_json, copy_state_name, delivery_row, destination_row,
+    event_row, limits, listed_grant_row, live_hold, named_for_audit, open_attempt_secret, organization_row,
+    original_start, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id,
+    sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row, write_copies,
 };
 
 type Key = Vec<u8>;
@@ -18,6 +17,9 @@ pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
 // Read in packs, in which keys are hexadecimal digits.
 pub(crate) type AuditNameRow = kalends_rows::AuditNameRow<String>;
 pub(crate) type AuditRow = kalends_rows::AuditRow<String>;
+pub(crate) type PackedAgentRow = kalends_rows::AgentRow<String>;
+pub(crate) type PackedCalendarEntryRow = kalends_rows::CalendarEntryRow<String>;
+pub(crate) type PackedCalendarRow = kalends_rows::CalendarRow<String>;
 pub(crate) type AuthorizationCodeRow = kalends_rows::AuthorizationCodeRow<Key>;
 pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
 pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;

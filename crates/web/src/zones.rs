@@ -1,6 +1,6 @@
 //! The zones that a visitor can choose from.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use kalends_time::{Timestamp, Zone};
 
@@ -143,26 +143,69 @@ pub(crate) struct Group {
 /// A zone to choose.
 pub(crate) struct Choice {
     pub(crate) name: &'static str,
-    pub(crate) label: String,
+    pub(crate) label: Arc<str>,
     pub(crate) chosen: bool,
+}
+
+/// The labels of [`LISTED`] during a time in which no listed zone changes its offset.
+struct Labels {
+    /// The beginning of that time; `None` if it has none.
+    from: Option<Timestamp>,
+    /// The end of that time; `None` if it has none.
+    until: Option<Timestamp>,
+    of: Vec<Vec<Arc<str>>>,
+}
+
+impl Labels {
+    /// The labels at that time. The last ones are kept, because most pages need the same.
+    fn at(at: Timestamp) -> Arc<Self> {
+        static KEPT: Mutex<Option<Arc<Labels>>> = Mutex::new(None);
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(labels) = kept.as_ref().filter(|labels| labels.hold_at(at)) {
+            return Arc::clone(labels);
+        }
+        let labels = Arc::new(Self::new(at));
+        *kept = Some(Arc::clone(&labels));
+        labels
+    }
+
+    fn new(at: Timestamp) -> Self {
+        let periods = || LISTED.iter().flat_map(|(_, zones)| zones).map(|zone| zone.offset_period_at(at));
+        let labels = |zones: &[Zone]| -> Vec<Arc<str>> { zones.iter().map(|zone| label(*zone, at).into()).collect() };
+        Self {
+            from: periods().filter_map(|period| period.start).max(),
+            until: periods().filter_map(|period| period.end).min(),
+            of: LISTED.iter().map(|(_, zones)| labels(zones)).collect(),
+        }
+    }
+
+    fn hold_at(&self, at: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)
+    }
+}
+
+/// The place of a zone and its offset at that time, such as `Berlin (UTC+2)`.
+fn label(zone: Zone, at: Timestamp) -> String {
+    let (name, offset) = (zone.name(), offset_label(zone.offset_at(at)));
+    let place = name.split_once('/').map_or(name, |(_, place)| place).replace('_', " ");
+    if place == offset { place } else { format!("{place} ({offset})") }
 }
 
 /// The zones to choose from, with their offsets at that time. The shown zone and the page's zone come first if they
 /// are not in the list.
 pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
-    let choice = |zone: Zone| {
-        let (name, offset) = (zone.name(), offset_label(zone.offset_at(at)));
-        let place = name.split_once('/').map_or(name, |(_, place)| place).replace('_', " ");
-        let label = if place == offset { place } else { format!("{place} ({offset})") };
-        Choice { name, label, chosen: zone == shown }
-    };
+    let choice = |zone: Zone, label| Choice { name: zone.name(), label, chosen: zone == shown };
     let listed = |zone: &Zone| LISTED.iter().any(|(_, zones)| zones.contains(zone));
     let mut own: Vec<Zone> = [shown, page].into_iter().filter(|zone| !listed(zone)).collect();
     own.dedup();
-    let own = Group { name: "zones-here", zones: own.into_iter().map(choice).collect() };
-    let group =
-        |(name, zones): &(&'static str, Vec<Zone>)| Group { name, zones: zones.iter().copied().map(choice).collect() };
-    std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(LISTED.iter().map(group)).collect()
+    let own = own.into_iter().map(|zone| choice(zone, label(zone, at).into())).collect();
+    let own = Group { name: "zones-here", zones: own };
+    let labels = Labels::at(at);
+    let groups = LISTED.iter().zip(&labels.of).map(|((name, zones), labels)| {
+        let zones = zones.iter().zip(labels).map(|(zone, label)| choice(*zone, Arc::clone(label)));
+        Group { name, zones: zones.collect() }
+    });
+    std::iter::once(own).filter(|own| !own.zones.is_empty()).chain(groups).collect()
 }
 
 /// The field in which a form asks for a zone. Its name is `timezone`.
@@ -224,10 +267,24 @@ mod tests {
     }
 
     #[test]
+    fn labels_follow_the_time() {
+        for (at, label) in [
+            ("2026-07-01T12:00:00Z", "Berlin (UTC+2)"),
+            ("2026-10-25T00:59:59Z", "Berlin (UTC+2)"),
+            ("2026-10-25T01:00:00Z", "Berlin (UTC+1)"),
+            ("2026-03-29T01:00:00Z", "Berlin (UTC+2)"),
+            ("2026-03-29T00:59:59Z", "Berlin (UTC+1)"),
+        ] {
+            let groups = choices(Zone::UTC, Zone::UTC, at.parse().unwrap());
+            let mut zones = groups.iter().flat_map(|group| &group.zones);
+            assert!(zones.any(|choice| &*choice.label == label), "{at} {label}");
+        }
+    }
+
+    #[test]
     fn labels_have_the_place_and_the_offset() {
         let groups = choices(Zone::UTC, Zone::UTC, at());
-        let labels: Vec<&str> =
-            groups.iter().flat_map(|group| &group.zones).map(|choice| choice.label.as_str()).collect();
+        let labels: Vec<&str> = groups.iter().flat_map(|group| &group.zones).map(|choice| &*choice.label).collect();
         for label in ["Argentina/Buenos Aires (UTC\u{2212}3)", "Berlin (UTC+2)", "Kathmandu (UTC+5:45)", "UTC"] {
             assert!(labels.contains(&label), "{label}");
         }

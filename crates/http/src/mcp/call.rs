@@ -149,7 +149,8 @@ fn warned(places: &[String]) -> (Vec<ContentBlock>, JsonObject) {
 /// warning comes first.
 pub(super) fn short(value: Value, is_structured: bool) -> CallToolResult {
     let (mut content, meta) = warned(&untrusted::places(&value));
-    content.push(ContentBlock::text(value.to_string()));
+    // The display of a value writes the same, but slower.
+    content.push(ContentBlock::text(serde_json::to_string(&value).unwrap_or_else(|_| value.to_string())));
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(value).filter(|value| is_structured && value.is_object());
     result.meta = (!meta.is_empty()).then_some(MetaObject(meta));

@@ -1,7 +1,7 @@
 //! Tools derived from the OpenAPI description: one for each operation that a key may call.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -83,6 +83,8 @@ impl Bound {
 #[derive(Debug)]
 pub(crate) struct Tools {
     bound: Vec<Bound>,
+    /// Where the tool of each operation is, by the name of the operation. Every call looks for one.
+    by_name: HashMap<&'static str, usize>,
 }
 
 impl Tools {
@@ -96,7 +98,8 @@ impl Tools {
                 bound.push(bind(operation, described, &description["components"]["schemas"], &mut clashes));
             }
         }
-        (Self { bound }, clashes)
+        let by_name = bound.iter().enumerate().map(|(place, bound)| (bound.operation.id, place)).collect();
+        (Self { bound, by_name }, clashes)
     }
 
     /// The tools that a caller may call.
@@ -107,7 +110,11 @@ impl Tools {
 
     /// The tool of an operation, for any kind of caller.
     pub(super) fn of_operation(&self, operation: &Operation) -> Option<&Bound> {
-        self.bound.iter().find(|bound| bound.operation.id == operation.id)
+        self.named(operation.id)
+    }
+
+    fn named(&self, name: &str) -> Option<&Bound> {
+        self.bound.get(*self.by_name.get(name)?)
     }
 
     /// The groups of the tools, in order.
@@ -118,7 +125,7 @@ impl Tools {
     /// The tool with that name, if the caller may call it.
     pub(super) fn find(&self, name: &str, caller: impl Into<Standing>) -> Option<&Bound> {
         let caller = caller.into();
-        self.bound.iter().find(|bound| bound.operation.id == name && caller.opens(bound.operation.touch))
+        self.named(name).filter(|bound| caller.opens(bound.operation.touch))
     }
 }
 

@@ -70,9 +70,24 @@ const fn has_parts(value: &Value) -> bool {
     matches!(value, Value::Object(_) | Value::Array(_))
 }
 
+/// Whether an object has a field by which [`foreign`] knows an object. Most objects have none.
+fn is_known(object: &Value) -> bool {
+    object.as_object().is_some_and(|fields| {
+        fields.keys().any(|name| {
+            matches!(
+                name.as_str(),
+                MARK | "source" | "metadata" | "booking_page_id" | "skipped_events" | "decide_url" | "last_sync"
+            )
+        })
+    })
+}
+
 /// The parts of one object that third parties wrote. The object can be an event, a guest's booking, a subscription,
 /// the report about a feed or file, or an approval.
 fn foreign(object: &Value) -> Vec<&'static str> {
+    if !is_known(object) {
+        return Vec::new();
+    }
     let imported = ["/title", "/description", "/location", "/conferenceUrl", "/attendees", "/metadata"];
     let booked = [
         "/title",

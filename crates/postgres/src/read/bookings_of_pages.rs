@@ -34,6 +34,11 @@ impl PostgresStore {
             Some(total) => total,
             None => counted(&mut snapshot, org, of, filter, counted_to(page)).await?,
         };
+        if ids.is_empty() {
+            snapshot.rollback().await.map_err(store_error)?;
+            connection.keep();
+            return Ok(Listed { data: Vec::new(), total });
+        }
         let bookings = self.bookings_with_ids(&mut snapshot, org, &ids).await?;
         let named: BTreeSet<BookingPageId> = bookings.values().map(|found| found.booking.page).collect();
         let pages = self.pages_with_ids(&mut snapshot, org, named).await?;

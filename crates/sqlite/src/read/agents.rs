@@ -7,10 +7,12 @@ use kalends_calendars::{
 };
 use kalends_kernel::{AgentId, Listed, OrgId, Page, StoreError};
 
+use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{AgentRow, agent_row, total_of},
+    json,
+    rows::{AgentRow, PackedAgentRow},
 };
 
 #[async_trait]
@@ -34,40 +36,30 @@ impl Agents for SqliteStore {
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError> {
         let org_id = org.uuid();
         let (kind, status) = (filter.kind.map(AgentType::as_str), filter.status.map(AgentStatus::as_str));
-        let rows = sqlx::query!(
-            r#"select id as "id!: Vec<u8>", name as "name!: String", type as "type!: String",
-                description as "description?: String", status as "status!: String", metadata as "metadata!: String",
-                version as "version!: i64", created_at as "created_at!: i64", updated_at as "updated_at!: i64",
+        let found = sqlx::query!(
+            r#"select json_group_array(json_array(hex(id), name, type, description, status, metadata, version,
+                created_at, updated_at)) as "pack!: String",
                 (select count(*) from agents
                  where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)) as "total!: i64"
-             from agents
-             where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)
-             order by created_at, id limit ?4 offset ?5"#,
+             from (
+                select * from agents
+                where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)
+                order by created_at, id limit ?4 offset ?5
+             ) page"#,
             org_id,
             kind,
             status,
             page.limit,
             page.offset
         )
-        .fetch_all(self.readers())
+        .fetch_one(self.readers())
         .await
         .map_err(store_error)?;
-        let counted = rows.first().map(|row| row.total);
-        let count = async {
-            let count = sqlx::query_scalar!(
-                "select count(*) from agents
-                 where org_id = ?1 and (?2 is null or type = ?2) and (?3 is null or status = ?3)",
-                org_id,
-                kind,
-                status
-            );
-            count.fetch_one(self.readers()).await.map_err(store_error)
-        };
-        let total = total_of(rows.len(), page, counted, count).await?;
-        let agents = rows.into_iter().map(|row| {
-            let row = agent_row!(row);
-            row.open(org, self.cipher.as_ref())
-        });
-        Ok(Listed { data: agents.collect::<Result<_, _>>()?, total })
+        let rows: Vec<PackedAgentRow> = json::packed(&found.pack).map_err(store_error)?;
+        let agents = rows.into_iter().map(|row| row.open(org, self.cipher.as_ref()));
+        let mut agents = agents.collect::<Result<Vec<_>, _>>()?;
+        // An aggregate does not guarantee an order.
+        agents.sort_unstable_by_key(|agent| (agent.created_at, agent.id));
+        Ok(Listed { data: agents, total: count(found.total) })
     }
 }

@@ -13,7 +13,8 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{CalendarRow, calendar_entry_row, calendar_row, total_of},
+    json,
+    rows::{CalendarRow, PackedCalendarEntryRow, PackedCalendarRow},
 };
 
 #[async_trait]
@@ -46,8 +47,8 @@ impl Calendars for SqliteStore {
         let Listed { data, total } = match filter {
             CalendarFilter::OfAgent(agent) => self.calendars_of_agent(org, agent, page).await?,
             CalendarFilter::OfAgentAndShared(agent) => self.calendars_of_agent_and_shared(org, agent, page).await?,
-            CalendarFilter::OfAgents => self.calendars_of_all(org, false, page).await?,
-            CalendarFilter::All => self.calendars_of_all(org, true, page).await?,
+            CalendarFilter::OfAgents => return self.calendars_of_all(org, false, page).await,
+            CalendarFilter::All => return self.calendars_of_all(org, true, page).await,
         };
         let data = data.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
         Ok(Listed { data, total })
@@ -55,27 +56,33 @@ impl Calendars for SqliteStore {
 
     async fn calendar_entries(&self, org: OrgId, page: Page) -> Result<Listed<CalendarEntry>, StoreError> {
         let org_id = org.uuid();
-        let rows = sqlx::query!(
-            r#"select c.id as "id!: Vec<u8>", c.agent_id as "agent_id?: Vec<u8>", a.name as "agent_name?: String",
-                c.name as "name!: String", c.timezone as "timezone!: String", c.conflicts as "conflicts!: String",
+        let found = sqlx::query!(
+            r#"select json_group_array(json_array(created_at, json_array(hex(id),
+                iif(agent_id is null, null, hex(agent_id)), agent_name, name, timezone, conflicts))) as "pack!: String",
                 (select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where c.org_id = ?1 and c.deleted_at is null
                     and (c.agent_id is null or a.status <> 'decommissioned')) as "total!: i64"
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-             order by c.created_at, c.id limit ?2 offset ?3"#,
+             from (
+                select c.id as id, c.agent_id as agent_id, a.name as agent_name, c.name as name,
+                    c.timezone as timezone, c.conflicts as conflicts, c.created_at as created_at
+                from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                where c.org_id = ?1 and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                order by c.created_at, c.id limit ?2 offset ?3
+             ) page"#,
             org_id,
             page.limit,
             page.offset
         )
-        .fetch_all(self.readers())
+        .fetch_one(self.readers())
         .await
         .map_err(store_error)?;
-        let counted = rows.first().map(|row| row.total);
-        let total = total_of(rows.len(), page, counted, self.count_calendars(org, true)).await?;
-        let entries = rows.into_iter().map(|row| calendar_entry_row!(row).into_domain());
-        Ok(Listed { data: entries.collect::<Result<_, _>>()?, total })
+        let rows: Vec<(i64, PackedCalendarEntryRow)> = json::packed(&found.pack).map_err(store_error)?;
+        let entries = rows.into_iter().map(|(created_at, row)| Ok((created_at, row.into_domain()?)));
+        let mut entries = entries.collect::<Result<Vec<_>, StoreError>>()?;
+        // An aggregate does not guarantee an order.
+        entries.sort_unstable_by_key(|(created_at, entry)| (*created_at, entry.id));
+        Ok(Listed { data: entries.into_iter().map(|(_, entry)| entry).collect(), total: count(found.total) })
     }
 
     async fn calendars_after(
@@ -196,56 +203,37 @@ impl SqliteStore {
         .await
     }
 
-    /// The number of the calendars of agents, and with `shared_too` also of those of the organization.
-    async fn count_calendars(&self, org: OrgId, shared_too: bool) -> Result<i64, StoreError> {
-        let org_id = org.uuid();
-        let count = sqlx::query_scalar!(
-            "select count(*)
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where c.org_id = ?1 and c.deleted_at is null
-                and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)",
-            org_id,
-            shared_too
-        );
-        count.fetch_one(self.readers()).await.map_err(store_error)
-    }
-
     /// The calendars of agents, and with `shared_too` also those of the organization.
-    async fn calendars_of_all(
-        &self,
-        org: OrgId,
-        shared_too: bool,
-        page: Page,
-    ) -> Result<Listed<CalendarRow>, StoreError> {
+    async fn calendars_of_all(&self, org: OrgId, shared_too: bool, page: Page) -> Result<Listed<Calendar>, StoreError> {
         let org_id = org.uuid();
-        let rows = sqlx::query!(
-            r#"select c.id as "id!: Vec<u8>", c.agent_id as "agent_id?: Vec<u8>", c.name as "name!: String",
-                c.timezone as "timezone!: String", c.metadata as "metadata!: String",
-                c.external_id as "external_id?: String", c.provider as "provider?: String",
-                c.agent_status as "agent_status!: String", c.default_reminders as "default_reminders?: String",
-                c.conflicts as "conflicts!: String", c.recurrence_default as "recurrence_default?: String",
-                c.publication_policy as "publication_policy?: String",
-                c.feed_token as "feed_token!: String", c.revision as "revision!: i64", c.version as "version!: i64",
-                c.created_at as "created_at!: i64", c.updated_at as "updated_at!: i64",
+        let found = sqlx::query!(
+            r#"select json_group_array(json_array(hex(id), iif(agent_id is null, null, hex(agent_id)), name, timezone,
+                metadata, external_id, provider, agent_status, default_reminders, conflicts, recurrence_default,
+                publication_policy, feed_token, revision, version, created_at, updated_at)) as "pack!: String",
                 (select count(*)
                  from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where c.org_id = ?1 and c.deleted_at is null
                     and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)) as "total!: i64"
-             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where c.org_id = ?1 and c.deleted_at is null
-                and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)
-             order by c.created_at, c.id limit ?3 offset ?4"#,
+             from (
+                select c.*
+                from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                where c.org_id = ?1 and c.deleted_at is null
+                    and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)
+                order by c.created_at, c.id limit ?3 offset ?4
+             ) page"#,
             org_id,
             shared_too,
             page.limit,
             page.offset
         )
-        .fetch_all(self.readers())
+        .fetch_one(self.readers())
         .await
         .map_err(store_error)?;
-        let counted = rows.first().map(|row| row.total);
-        let total = total_of(rows.len(), page, counted, self.count_calendars(org, shared_too)).await?;
-        let calendars = rows.into_iter().map(|row| calendar_row!(row));
-        Ok(Listed { data: calendars.collect(), total })
+        let rows: Vec<PackedCalendarRow> = json::packed(&found.pack).map_err(store_error)?;
+        let calendars = rows.into_iter().map(|row| row.open(org, self.cipher.as_ref()));
+        let mut calendars = calendars.collect::<Result<Vec<_>, _>>()?;
+        // An aggregate does not guarantee an order.
+        calendars.sort_unstable_by_key(|calendar| (calendar.created_at, calendar.id));
+        Ok(Listed { data: calendars, total: count(found.total) })
     }
 }

@@ -13,7 +13,7 @@ use kalends_rows::WantedMetadata;
 use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 
-use super::{event_metadata::events_with, filter::listed_ids};
+use super::{event_metadata::events_with, event_pack::unpacked, filter::listed_ids};
 use crate::{
     SqliteStore,
     error::store_error,
@@ -253,6 +253,10 @@ async fn series_in(
     read.collect()
 }
 
+/// An identifier, a start, the identifier of a series and the start of an occurrence of it. Identifiers are hexadecimal
+/// digits, none for NULL.
+type PackedSingle<'a> = (&'a str, i64, &'a str, Option<i64>);
+
 /// One-off events and overrides that overlap the window, cut off at the limit of a list.
 async fn single_events_in(
     snapshot: &mut SqliteConnection,
@@ -266,15 +270,16 @@ async fn single_events_in(
     let (status, source) = (filter.status.map(|at| at.status.as_str()), filter.source.map(EventSource::as_str));
     let now = filter.status.map(|at| at.now.as_micros());
     let limit = i64::try_from(INSTANCES_MAX).unwrap_or(i64::MAX).saturating_add(1);
-    let found = sqlx::query!(
+    let pack = sqlx::query_scalar!(
         r#"with listed as materialized (
             select c.id from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
             where c.org_id = ?1 and c.id in (select unhex(value) from json_each(?2)
                   union all select id from calendars where org_id = ?1 and agent_id = ?3) and c.deleted_at is null
                and (c.agent_id is null or a.status <> 'decommissioned')
          )
-         select e.id as "id!: Vec<u8>", e.start_at as "start_at!: i64", e.series_id as "series_id?: Vec<u8>",
-            e.original_start as "original_start?: i64"
+         select json_group_array(json_array(hex(id), start_at, hex(series_id), original_start)) as "pack!: String"
+         from (
+         select e.id as id, e.start_at as start_at, e.series_id as series_id, e.original_start as original_start
          from listed cross join events e on e.org_id = ?1 and e.calendar_id = listed.id
          where e.recurrence is null and e.deleted_at is null
             and e.start_at > ?8 and e.start_at < ?5 and e.end_at > ?4 and +e.end_at - e.start_at <= 86400000000
@@ -285,7 +290,8 @@ async fn single_events_in(
          where e.recurrence is null and e.deleted_at is null
             and e.end_at - e.start_at > 86400000000 and e.end_at > ?4 and +e.start_at < ?5
             and (?6 is null or case when e.status = 'hold' and e.hold_expires_at <= ?10 then 'cancelled' else e.status end = ?6) and (?7 is null or e.source = ?7)
-         limit ?9"#,
+         limit ?9
+         )"#,
         org_id,
         calendars,
         agent,
@@ -297,20 +303,21 @@ async fn single_events_in(
         limit,
         now
     )
-    .fetch_all(snapshot)
+    .fetch_one(snapshot)
     .await
     .map_err(store_error)?;
-    let read = found.into_iter().map(|row| {
-        let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
+    let rows: Vec<PackedSingle<'_>> = json::packed(&pack).map_err(store_error)?;
+    let read = rows.into_iter().map(|(id, start_at, series_id, original_start)| {
+        let id = EventId::from_uuid(row_id("events", "id", id)?);
         let located = Located { table: "events", id: &id };
-        let occurrence = match (row.series_id, row.original_start) {
-            (Some(series), Some(start)) => Some(Occurrence {
-                series: EventId::from_uuid(located.uuid("series_id", &series)?),
+        let occurrence = match original_start {
+            Some(start) if !series_id.is_empty() => Some(Occurrence {
+                series: EventId::from_uuid(located.uuid("series_id", series_id)?),
                 start: Timestamp::from_micros(start),
             }),
             _ => None,
         };
-        Ok(SingleInstance { id, start: Timestamp::from_micros(row.start_at), occurrence })
+        Ok(SingleInstance { id, start: Timestamp::from_micros(start_at), occurrence })
     });
     read.collect()
 }
@@ -321,16 +328,17 @@ async fn rows_of(snapshot: &mut SqliteConnection, org: OrgId, entries: &[Entry])
     let distinct: BTreeSet<EventId> = entries.iter().map(Entry::row).collect();
     let distinct: Vec<Hex> = distinct.into_iter().map(|id| Hex(id.uuid())).collect();
     let distinct = json::rows(&distinct).map_err(store_error)?;
-    sqlx::query_as!(
-        EventRow,
-        "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-            e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-            e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
-         from json_each(?2) asked cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)",
+    let pack = sqlx::query_scalar!(
+        r#"select json_group_array(json_array(hex(e.id), hex(e.calendar_id), e.content, e.start_at, e.end_at, e.all_day,
+            e.status, e.source, e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, hex(e.series_id),
+            e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, hex(e.hold_set_id),
+            e.transparent)) as "pack!: String"
+         from json_each(?2) asked cross join events e on e.org_id = ?1 and e.id = unhex(asked.value)"#,
         org_id,
         distinct
     )
-    .fetch_all(snapshot)
+    .fetch_one(snapshot)
     .await
-    .map_err(store_error)
+    .map_err(store_error)?;
+    unpacked(&pack)
 }

@@ -16,6 +16,7 @@ mod claims;
 mod connection_links;
 mod connections;
 mod event_metadata;
+mod event_pack;
 mod events;
 mod feeds;
 mod filter;

@@ -104,9 +104,11 @@ fn rows_in(time: SignedDuration) -> usize {
     usize::try_from(time.as_micros().div_euclid(ROW.as_micros())).unwrap_or(0)
 }
 
-/// What a clock of the zone shows, such as `09:30`.
+/// What a clock of the zone shows, such as `09:30`. A page shows hundreds of them, so they are written here as
+/// [`Translator::english`] writes them, without its formats.
 pub(crate) fn clock(at: Timestamp, zone: Zone) -> String {
-    Translator::english().time(zone.to_civil(at).time)
+    let (hour, minute, _) = zone.to_civil(at).time.hour_minute_second();
+    format!("{hour:02}:{minute:02}")
 }
 
 #[cfg(test)]
@@ -137,6 +139,14 @@ mod tests {
         assert_eq!(day.rows(), rows);
         let said = change.map(|change| format!("The clocks change: this day has {change}"));
         assert_eq!(day.change(), said);
+    }
+
+    #[test]
+    fn clocks_are_written_as_in_english() {
+        for minute in 0..24 * 60 {
+            let at = Timestamp::EPOCH + SignedDuration::minutes(minute);
+            assert_eq!(clock(at, Zone::UTC), Translator::english().time(Zone::UTC.to_civil(at).time));
+        }
     }
 
     #[test]

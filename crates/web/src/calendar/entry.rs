@@ -38,7 +38,16 @@ pub(crate) struct Days<'a> {
     pub may_create: bool,
     /// Whether the user may move events.
     pub may_move: bool,
+    /// That of [`query_of`].
+    pub query: String,
     pub now: Timestamp,
+}
+
+/// The query of the pages of events, which lead back to the same calendars.
+pub(crate) fn query_of(viewed: &Viewed) -> String {
+    let zone = viewed.zone.name();
+    let own: [(&str, &dyn Display); 1] = [("tz", &zone)];
+    with("", &own.into_iter().chain(viewed.cals()).collect::<Vec<_>>())
 }
 
 impl Days<'_> {
@@ -132,17 +141,18 @@ impl Days<'_> {
     /// The hours of a day, each with the address of the form of a new event.
     fn slots(&self, day: &Day) -> Vec<Slot> {
         let zone = self.viewed.zone;
+        // All of them begin alike, and times need no escapes in a query.
+        let Some(form) = self.new_event(&[], day.date) else { return Vec::new() };
         let slot = |(rows, at)| {
             let (start, place) = (clock_text(at, zone), classes(&Place { index: 0, rows, column: 0, columns: 1 }));
             // If clocks show the time twice, the form means the first, unless it knows better.
             if zone.to_timestamp(zone.to_civil(at)) == Some(at) {
-                let href = self.new_event(&[("start", &start)], day.date)?;
-                return Some(Slot { place, href, clock: clock(at, zone) });
+                return Slot { place, href: format!("{form}&start={start}"), clock: clock(at, zone) };
             }
-            let href = self.new_event(&[("start", &start), ("start_at", &at)], day.date)?;
-            Some(Slot { place, href, clock: format!("{}, the second time", clock(at, zone)) })
+            let href = format!("{form}&start={start}&start_at={at}");
+            Slot { place, href, clock: format!("{}, the second time", clock(at, zone)) }
         };
-        day.cells().into_iter().filter_map(slot).collect()
+        day.cells().into_iter().map(slot).collect()
     }
 
     /// Places the events on the grid of hours. For those that find no place there, a week leads to the page of the day,
@@ -180,10 +190,7 @@ impl Days<'_> {
 
     /// The address of the page of an event, which leads back to the same calendars.
     fn page_of(&self, id: &str) -> String {
-        let zone = self.viewed.zone.name();
-        let own: [(&str, &dyn Display); 1] = [("tz", &zone)];
-        let parameters: Vec<_> = own.into_iter().chain(self.viewed.cals()).collect();
-        with(&format!("/console/calendar/events/{id}"), &parameters)
+        format!("/console/calendar/events/{id}{}", self.query)
     }
 
     fn movable(&self, event: &EventInView, day: &Day) -> Option<Movable> {

@@ -7,7 +7,7 @@ use kalends_i18n::Translator;
 use kalends_time::{CivilDate, Timestamp, Zone};
 
 use super::{
-    entry::Days,
+    entry::{Days, query_of},
     event::EventInView,
     explain::SHOWN_CALENDARS,
     range::{View, Viewed},
@@ -127,7 +127,8 @@ impl CalendarPage<'_> {
         let Self { shell, done, viewed, calendars, may_change, now, .. } = *self;
         let chosen = calendars.iter().find(|calendar| calendar.is_chosen).map(|calendar| calendar.id.as_str());
         let may_create = self.may_create && chosen.is_some();
-        let days = Days { viewed, events: self.in_order(), may_create, may_move: may_change, now }.seen();
+        let (events, query) = (self.in_order(), query_of(viewed));
+        let days = Days { viewed, events, may_create, may_move: may_change, query, now }.seen();
         let about = |path: &str| {
             let (zone, calendar) = (viewed.zone.name(), chosen.unwrap_or_default());
             let own: [(&str, &dyn Display); 3] = [("cal", &calendar), ("tz", &zone), ("date", &viewed.date)];

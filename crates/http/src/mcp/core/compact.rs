@@ -1,5 +1,7 @@
 //! Answers as models read them: once, short, with local times and weekdays beside UTC.
 
+use std::fmt;
+
 use kalends_kernel::FieldError;
 use kalends_time::{CivilDateTime, Timestamp, Zone};
 use serde_json::{Map, Value, json};
@@ -8,6 +10,27 @@ use crate::mcp::untrusted;
 
 /// The days of the week, from Monday on.
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// The fields of events that [`event`] uses. Some of them only decide whether other people wrote the event.
+pub(super) const FIELDS: &[&str] = &[
+    "id",
+    "title",
+    "startTime",
+    "endTime",
+    "local",
+    "calendarId",
+    "allDay",
+    "status",
+    "holdExpiresAt",
+    "holdSetId",
+    "recurrenceRule",
+    "location",
+    "source",
+    "description",
+    "conferenceUrl",
+    "attendees",
+    "metadata",
+];
 
 /// An event, a hold or an occurrence as lists show it. Local times are in `zone`, or else in the zone of the answer's
 /// `local`.
@@ -85,24 +108,38 @@ pub(super) fn with_when(mut span: Value, zone: Zone) -> Value {
 
 /// What the clocks of a zone show at a time, such as `Thu 2026-03-05 10:00 Europe/Berlin`.
 pub(in super::super) fn at(at: Timestamp, zone: Zone) -> String {
-    format!("{} {}", moment(zone.to_civil(at)), zone.name())
+    format!("{} {}", Moment(zone.to_civil(at)), zone.name())
 }
 
 /// When a span is in a zone.
 pub(super) fn when(start: Timestamp, end: Timestamp, zone: Zone) -> String {
     let (from, to) = (zone.to_civil(start), zone.to_civil(end));
-    let until = if from.date == to.date { clock(to) } else { moment(to) };
-    format!("{}-{until} {}", moment(from), zone.name())
+    if from.date == to.date {
+        format!("{}-{} {}", Moment(from), Clock(to), zone.name())
+    } else {
+        format!("{}-{} {}", Moment(from), Moment(to), zone.name())
+    }
 }
 
-fn moment(at: CivilDateTime) -> String {
-    let weekday = WEEKDAYS.get(usize::from(at.date.weekday())).copied().unwrap_or_default();
-    format!("{weekday} {} {}", at.date, clock(at))
+/// Shows a date with its weekday, and the time.
+struct Moment(CivilDateTime);
+
+impl fmt::Display for Moment {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.0.date;
+        let weekday = WEEKDAYS.get(usize::from(date.weekday())).copied().unwrap_or_default();
+        write!(to, "{weekday} {date} {}", Clock(self.0))
+    }
 }
 
-fn clock(at: CivilDateTime) -> String {
-    let (hour, minute, _) = at.time.hour_minute_second();
-    format!("{hour:02}:{minute:02}")
+/// Shows the time of day.
+struct Clock(CivilDateTime);
+
+impl fmt::Display for Clock {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (hour, minute, _) = self.0.time.hour_minute_second();
+        write!(to, "{hour:02}:{minute:02}")
+    }
 }
 
 /// A time in an answer.
@@ -123,6 +160,8 @@ pub(in super::super) fn argument_error(error: &FieldError) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     fn at(text: &str) -> Timestamp {
@@ -155,6 +194,35 @@ mod tests {
         });
         assert_eq!(event(&full, None), short);
         assert_eq!(event(&full, Some(Zone::UTC))["when"], "Thu 2026-03-05 11:00-12:00 UTC");
+    }
+
+    #[rstest]
+    #[case::own(json!({ "source": "internal", "allDay": true, "status": "tentative", "metadata": {} }), false)]
+    #[case::imported(json!({ "source": "external_ical", "title": "", "description": "Buy now" }), true)]
+    #[case::imported_for_somebody(json!({ "source": "external_ical", "attendees": [{ "email": "a" }] }), true)]
+    #[case::booked(json!({ "source": "internal", "metadata": { "booking": { "name": "Ada" } } }), true)]
+    fn the_other_fields_do_not_matter(#[case] given: Value, #[case] is_marked: bool) {
+        let mut full = given;
+        for (name, value) in [
+            ("id", json!("evt_1")),
+            ("calendarId", json!("cal_1")),
+            ("startTime", json!("2026-03-05T11:00:00Z")),
+            ("endTime", json!("2026-03-05T12:00:00Z")),
+            ("holdExpiresAt", Value::Null),
+            ("holdSetId", json!("hst_1")),
+            ("recurrenceRule", json!("FREQ=DAILY")),
+            ("location", json!("Room 2")),
+            ("local", json!({ "timezone": "Asia/Tokyo" })),
+            ("reminders", json!([5])),
+            ("createdAt", json!("2026-03-05T11:00:00Z")),
+        ] {
+            full[name] = value;
+        }
+        let mut kept = full.clone();
+        kept.as_object_mut().unwrap().retain(|name, value| FIELDS.contains(&name.as_str()) && !value.is_null());
+        let short = event(&full, None);
+        assert_eq!(event(&kept, None), short);
+        assert_eq!(short[untrusted::MARK] == true, is_marked, "{short:#}");
     }
 
     #[test]

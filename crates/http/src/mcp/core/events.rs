@@ -10,6 +10,7 @@ use super::{
     arguments::Arguments,
     compact, directory,
     failure::{Failure, Outcome},
+    part::Part,
     session::Session,
     tool::{About, CoreTool, Effect},
 };
@@ -69,14 +70,15 @@ impl CoreTool for ListEvents {
             "local": false,
             "limit": arguments.number("limit")?.unwrap_or(LISTED),
         });
+        let part = Part { list: "data", fields: compact::FIELDS, most: usize::MAX };
         let listed = match &place {
             Place::Calendar(id) => {
                 asked["cal_id"] = id.as_str().into();
-                session.call(&operations::LIST_EVENTS, asked).await?
+                session.call_for(part, &operations::LIST_EVENTS, asked).await?
             }
             Place::Agent(id) => {
                 asked["agent_id"] = id.as_str().into();
-                session.call(&operations::LIST_AGENT_EVENTS, asked).await?
+                session.call_for(part, &operations::LIST_AGENT_EVENTS, asked).await?
             }
         };
         let data = listed.body["data"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -20,6 +20,7 @@ mod new_event;
 mod one_event;
 mod operations;
 mod other_calendars;
+mod part;
 mod past_holds;
 mod phrases;
 mod proposals;
@@ -39,7 +40,6 @@ use std::{
 };
 
 use kalends_accounts::reach::Standing;
-use kalends_app::operations::Operation;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -84,17 +84,18 @@ pub(super) const TOOLS: &[&dyn CoreTool] = &[
 
 /// The tool with that name, if the caller may call it.
 pub(super) fn find(name: &str, caller: Standing) -> Option<&'static dyn CoreTool> {
-    for_caller(caller).find(|tool| tool.about().name == name)
+    TOOLS.iter().copied().find(|tool| tool.about().name == name).filter(|tool| is_open(*tool, caller))
 }
 
 /// The tools that a caller may call.
 pub(super) fn for_caller(caller: impl Into<Standing>) -> impl Iterator<Item = &'static dyn CoreTool> {
     let caller = caller.into();
-    let may = move |operation: &&Operation| caller.opens(operation.touch);
-    TOOLS.iter().copied().filter(move |tool| {
-        let operations = tool.about().operations;
-        operations.is_empty() || operations.iter().any(may)
-    })
+    TOOLS.iter().copied().filter(move |tool| is_open(*tool, caller))
+}
+
+fn is_open(tool: &dyn CoreTool, caller: Standing) -> bool {
+    let operations = tool.about().operations;
+    operations.is_empty() || operations.iter().any(|operation| caller.opens(operation.touch))
 }
 
 /// The entry of the list.

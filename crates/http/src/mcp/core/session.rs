@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{
     failure::Failure,
     marks::Marks,
+    part::Part,
     waiting::{self, Written},
 };
 use crate::{
@@ -70,20 +71,46 @@ impl Session<'_> {
         operation: &'static Operation,
         arguments: Value,
     ) -> Result<Answer, Failure> {
+        self.ask(operation, arguments, None).await
+    }
+
+    /// [`Self::call`] of an operation that lists something, of whose answer only a part is needed.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub(super) async fn call_for(
+        &self,
+        part: Part,
+        operation: &'static Operation,
+        arguments: Value,
+    ) -> Result<Answer, Failure> {
+        self.ask(operation, arguments, Some(part)).await
+    }
+
+    async fn ask(
+        &self,
+        operation: &'static Operation,
+        arguments: Value,
+        part: Option<Part>,
+    ) -> Result<Answer, Failure> {
         if self.calls.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
             return Err(lost("the tool needs too many operations at once; ask for less"));
         }
         let bound = self.tools.of_operation(operation).ok_or_else(|| lost("the operation is not a tool"))?;
         let Value::Object(mut arguments) = arguments else { return Err(lost("the arguments are not an object")) };
         arguments.retain(|_, value| !value.is_null());
-        self.send(bound, arguments).await
+        self.deliver(bound, arguments, part).await
     }
 
     /// [`Self::call`] with the arguments as they are. A null in the body clears a field.
     ///
     /// # Errors
     /// As [`Self::call`]; [`Failure::Argument`] if a parameter of the path is missing or a header's value is invalid.
-    pub(super) async fn send(&self, bound: &Bound, mut arguments: JsonObject) -> Result<Answer, Failure> {
+    pub(super) async fn send(&self, bound: &Bound, arguments: JsonObject) -> Result<Answer, Failure> {
+        self.deliver(bound, arguments, None).await
+    }
+
+    async fn deliver(&self, bound: &Bound, mut arguments: JsonObject, part: Option<Part>) -> Result<Answer, Failure> {
         for (name, value) in self.marks.of_operation(bound.operation)? {
             arguments.insert(name.to_owned(), value);
         }
@@ -96,7 +123,8 @@ impl Session<'_> {
         Inner::note_answer(bound.operation, &answered, self.parts, self.outer);
         self.hold_until_sent(answered.extensions.get::<Reserved>().and_then(Reserved::take));
         let body = body.collect().await.map_err(|_| lost("the answer broke off"))?.to_bytes();
-        let body = read(&answered.headers, &body)?;
+        let part = part.filter(|_| answered.status.is_success());
+        let body = read(&answered.headers, &body, part)?;
         if answered.status.is_success() {
             if answered.headers.contains_key(dry_run::HEADER) {
                 self.was_dry_run.store(true, Ordering::Relaxed);
@@ -159,13 +187,14 @@ impl Session<'_> {
     }
 }
 
-/// The body of an answer. Text becomes `{"text": ...}`. If other people may have written parts of it, it has the mark.
-fn read(headers: &HeaderMap, body: &[u8]) -> Result<Value, Failure> {
+/// The body of an answer, or the part of it that is needed. Text becomes `{"text": ...}`. If other people may have written parts of it, it has the mark.
+fn read(headers: &HeaderMap, body: &[u8], part: Option<Part>) -> Result<Value, Failure> {
     if body.is_empty() {
         return Ok(Value::Null);
     }
     if !call::is_text(headers) {
-        return serde_json::from_slice(body).map_err(|_| lost("the answer is not JSON"));
+        let read = part.map_or_else(|| serde_json::from_slice(body), |part| part.read(body));
+        return read.map_err(|_| lost("the answer is not JSON"));
     }
     let mut read = json!({ "text": String::from_utf8_lossy(body) });
     if call::is_calendar(headers) {
@@ -198,6 +227,6 @@ mod tests {
     #[case::nothing("text/plain", "", Value::Null)]
     fn answers_are_json_or_text(#[case] media_type: &'static str, #[case] body: &str, #[case] expected: Value) {
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(media_type))]);
-        assert_eq!(read(&headers, body.as_bytes()).unwrap(), expected);
+        assert_eq!(read(&headers, body.as_bytes(), None).unwrap(), expected);
     }
 }

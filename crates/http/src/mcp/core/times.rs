@@ -15,6 +15,7 @@ use super::{
     directory::{Agent, Whose},
     event_arguments::time,
     failure::Outcome,
+    part::Part,
     session::Session,
     tool::{About, CoreTool, Effect},
 };
@@ -123,7 +124,10 @@ impl CoreTool for FindTimes {
             "slot_duration": length.to_string(),
             "slot_step": format!("{STEP}m"),
         });
-        let answer = offered(session, &whose, &asked).await?;
+        // The first slots of a single answer are the result, unless hours exclude some of them.
+        let is_one = whose.calendars.len() + usize::from(!whose.agents.is_empty()) == 1;
+        let most = if is_one && working_hours_only != Some(true) { count } else { usize::MAX };
+        let answer = offered(session, &whose, &asked, most).await?;
         let chosen = Chosen::of(&answer, zone, working_hours_only, count);
         let rooms = whose.calendars.iter().map(|id| json!({ "calendar_id": id }));
         let participants: Vec<Value> = whose.agents.iter().map(shown).chain(rooms).collect();
@@ -139,8 +143,10 @@ impl CoreTool for FindTimes {
     }
 }
 
-/// The slots that all agents and all calendars offer, with all warnings.
-async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value) -> Outcome {
+/// The slots that all agents and all calendars offer, with all warnings. `most` is how many slots of each answer are
+/// read.
+async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value, most: usize) -> Outcome {
+    let part = Part { list: "slots", fields: &[], most };
     let with = |name: &str, value: Value| {
         let mut asked = asked.clone();
         asked[name] = value;
@@ -151,16 +157,17 @@ async fn offered(session: &Session<'_>, whose: &Whose, asked: &Value) -> Outcome
         [] => {}
         [only] => {
             let asked = with("id", only.id.as_str().into());
-            answers.push(session.call(&operations::AGENT_AVAILABILITY, asked).await?.body);
+            answers.push(session.call_for(part, &operations::AGENT_AVAILABILITY, asked).await?.body);
         }
         several => {
             let ids: Vec<_> = several.iter().map(|agent| agent.id.as_str()).collect();
-            answers.push(session.call(&operations::AVAILABILITY, with("agents", ids.join(",").into())).await?.body);
+            let asked = with("agents", ids.join(",").into());
+            answers.push(session.call_for(part, &operations::AVAILABILITY, asked).await?.body);
         }
     }
     for calendar in &whose.calendars {
         let asked = with("id", calendar.as_str().into());
-        answers.push(session.call(&operations::CALENDAR_AVAILABILITY, asked).await?.body);
+        answers.push(session.call_for(part, &operations::CALENDAR_AVAILABILITY, asked).await?.body);
     }
     Ok(in_all(answers))
 }

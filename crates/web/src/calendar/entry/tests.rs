@@ -34,7 +34,8 @@ fn seen_by(
     let calendars = vec!["cal_1".to_owned(), "cal_2".to_owned()];
     let viewed = Viewed { view, date: date.parse().unwrap(), zone: zone.parse().unwrap(), second: None, calendars };
     let now = "2026-03-04T12:00:00Z".parse().unwrap();
-    Days { viewed: &viewed, events: events.iter().collect(), may_create, may_move, now }.seen()
+    let query = query_of(&viewed);
+    Days { viewed: &viewed, events: events.iter().collect(), may_create, may_move, query, now }.seen()
 }
 
 /// The events of each day, with the times that it shows.
