@@ -33,6 +33,9 @@ CREATE TABLE publication_destinations (
     CONSTRAINT publication_destinations_pk PRIMARY KEY (org_id, calendar_id)
 );
 CREATE INDEX publication_destinations_of_connection ON publication_destinations (org_id, connection_id, calendar_id);
+-- A server that starts ends the claims that it had before.
+CREATE INDEX publication_destinations_claimed ON publication_destinations (org_id, calendar_id)
+    WHERE claimed_until IS NOT NULL;
 
 CREATE TABLE publication_copies (
     org_id         BLOB    NOT NULL,

@@ -26,6 +26,8 @@ use tokio::{
 };
 use url::Url;
 
+use crate::under_test::variable;
+
 pub use fantoccini::key::Key;
 
 /// The driver of the browser. Debian's package is `chromium-driver`.
@@ -163,7 +165,7 @@ impl Visitor {
 
 /// The path of the browser. The driver needs it, because it looks for a browser with windows.
 fn program() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = variable("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|folder| folder.join(BROWSER))
         .find(|file| file.is_file())

@@ -634,8 +634,12 @@ mod tests {
 
     fn takes_body(operation: &Operation) -> bool {
         // Its body may be left out.
-        let optional =
-            [operations::CANCEL_BOOKING_AS_HOST.id, operations::CONFIRM_HOLD.id, operations::CONFIRM_HOLD_SET.id];
+        let optional = [
+            operations::CANCEL_BOOKING_AS_HOST.id,
+            operations::CONFIRM_HOLD.id,
+            operations::CONFIRM_HOLD_SET.id,
+            operations::REAUTHORIZE_CONNECTION.id,
+        ];
         if optional.contains(&operation.id) {
             return true;
         }

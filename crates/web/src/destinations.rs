@@ -218,9 +218,10 @@ pub struct DestinationPage<'a> {
 impl<'a> DestinationPage<'a> {
     fn status_text(&self) -> &'a str {
         match self.status {
+            "active" if self.destination.policy == "none" => "Nothing is copied",
             "active" => "Copying",
             "error" => "The last attempt failed; it will be retried",
-            "paused" => "Paused with the account",
+            "paused" => "Paused, because the account is paused; resume it under Connected calendars",
             "reauthorization_required" => "The provider needs your consent again",
             other => other,
         }

@@ -46,7 +46,7 @@ pub struct CalendarConnection {
     /// When the busy times were last read. Null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_refreshed_at: Option<Timestamp>,
-    /// Whether events may be published to the account. Absent if not.
+    /// True if events can be published to the account, because its user consented to it. Otherwise absent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub publishing: bool,
     /// How current the busy times are: `unread`, `fresh`, `stale` (older than 1 hour) or `unavailable` (older than 24

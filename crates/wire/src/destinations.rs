@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::derives::{IntoParams, ToSchema};
 #[cfg(feature = "schema")]
-use crate::schemas::{DestinationStatus, KeptCopies, PolicyName};
+use crate::schemas::{DestinationStatus, PolicyName, kept_copies};
 
 #[cfg(feature = "parse")]
 mod parse;
@@ -42,7 +42,7 @@ pub struct ExternalDestination {
     /// - `paused`: the connection is paused, so nothing is published
     #[schema(value_type = DestinationStatus)]
     pub status: &'static str,
-    /// The number of copies in the account's calendar.
+    /// The number of copies, by state.
     pub copies: CopyCounts,
     /// When everything was last published. Null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -84,6 +84,6 @@ pub struct PutExternalDestination {
 #[into_params(parameter_in = Query)]
 pub struct DeleteExternalDestination {
     /// What happens to the copies in the account's calendar: `delete` or `keep`.
-    #[param(value_type = Option<KeptCopies>, default = "delete")]
+    #[param(schema_with = kept_copies, required = false)]
     pub copies: Option<String>,
 }

@@ -241,11 +241,12 @@ error_codes! {
     LinkNotOpened = "link_not_opened" [409],
     /// The session has been switched to another organization than that of the form's page.
     OrganizationSwitched = "organization_switched" [409],
-    /// Events cannot be published to calendars of this provider.
+    /// Events cannot be published to calendars of this provider. Connect a Microsoft account.
     PublishingUnsupported = "publishing_unsupported" [409],
-    /// The user has not consented that events are written to the account. Reauthorize the connection with `publishing`.
+    /// The user has not consented to events being written to the account. Reauthorize the connection with `publishing`.
     ConsentRequired = "consent_required" [409],
-    /// The calendar is published to another account. Delete that destination first.
+    /// The calendar is published to another account, or its copies there are still being deleted. Its user deletes that
+    /// destination first.
     DestinationElsewhere = "destination_elsewhere" [409],
     /// The connection is paused.
     ConnectionPaused = "connection_paused" [409],

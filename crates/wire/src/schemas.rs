@@ -15,7 +15,7 @@ use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         RefOr, Schema,
-        schema::{ObjectBuilder, Type},
+        schema::{Object, ObjectBuilder, Type},
     },
 };
 
@@ -29,6 +29,12 @@ pub(crate) struct SettledStatus;
 
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build().into()
+}
+
+/// What happens to the copies of a destination that is deleted. No answer shows it, so it is described in its place.
+pub(crate) fn kept_copies() -> Object {
+    let names = [DELETE_COPIES, KEEP_COPIES];
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).default(Some(DELETE_COPIES.into())).build()
 }
 
 macro_rules! closed_sets {
@@ -95,8 +101,6 @@ closed_sets! {
     ConnectionStatusName = names!(ConnectionStatus);
     /// The status of a destination.
     DestinationStatus = names!(ConnectionStatus);
-    /// What happens to the copies of a destination that is deleted.
-    KeptCopies = [DELETE_COPIES, KEEP_COPIES];
     /// The agents for which a human calendar counts.
     GrantAudience = names!(Audience);
     /// The provider of a human calendar.

@@ -314,7 +314,7 @@ async fn a_destination_ends_with_or_without_its_copies(#[case] database: Databas
         put(&it, &connection, 0, "confirmed").await.expect(200);
         counts(&it, 1, 0).await;
         let etag = it.console.get(&path).await.expect(200).header("etag").to_owned();
-        it.console.delete(&path).header("if-match", "\"999\"").await.refused(412, "precondition_failed");
+        it.console.delete(&path).header("if-match", "\"999\"").await.refused(412, "conflict").code("stale");
         let odd = it.console.delete(format!("{path}?copies=some")).await;
         odd.refused(400, "validation_error").param("copies");
         it.console.delete(format!("{path}{query}")).header("if-match", etag).await.expect(204);
@@ -379,7 +379,7 @@ async fn destinations_are_refused(#[case] database: Database) {
     let made = it.console.put(destination_path(&it)).json(body.clone()).await.expect(200);
     assert_eq!(made["policy"], "confirmed", "the default");
     let stale = it.console.put(destination_path(&it)).header("if-match", "\"999\"").json(body.clone()).await;
-    stale.refused(412, "precondition_failed");
+    stale.refused(412, "conflict").code("stale");
 
     // Another account of the user.
     it.microsoft.account("second@planted.example", &[("second@planted.example", "Planted second")]);

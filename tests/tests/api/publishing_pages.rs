@@ -229,7 +229,7 @@ async fn a_user_changes_and_stops_copies(#[case] database: Database) {
     it.console.get(destination_path(&it)).await.expect(200);
 
     // Stopping asks what happens to the copies.
-    let asks = pages.open(&stop).await.says(200, "Are deleted right after this");
+    let asks = pages.open(&stop).await.says(200, "They are deleted soon, except");
     let version = hidden(&asks.text, "version");
     let form = |version: &str, copies: &str| {
         [("org", it.org.id.clone()), ("version", version.to_owned()), ("copies", copies.to_owned())]

@@ -54,6 +54,8 @@ const SETTINGS: Settings = Settings {
     problems: of_target,
     list: TO_LIST,
 };
+/// The option for a calendar of the account that is gone.
+const GONE_TARGET: &str = "A removed calendar: choose another one";
 /// Why the question is asked again.
 const CHANGED_SINCE: &str = "This has changed since you opened the page. Its current state is shown here.";
 /// The calendars that can be chosen, the oldest first.
@@ -231,7 +233,11 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
     let now = DestinationGiven { target: &target, policy: destination.policy };
     let given = fields(now, |name, now| filled.text(name, now));
     let was = fields(now, |name, now| filled.text_before(name, now));
-    let titles: Vec<_> = targets.into_iter().map(|target| (target.id.to_string(), target.name)).collect();
+    let mut titles: Vec<_> = targets.into_iter().map(|target| (target.id.to_string(), target.name)).collect();
+    // Without an option of its own, a calendar that is gone would be replaced by the first one with any change.
+    if titles.iter().all(|(id, _)| *id != target) {
+        titles.insert(0, (target.clone(), GONE_TARGET.to_owned()));
+    }
     let choices: Vec<_> = titles.iter().map(|(value, title)| Choice { value, title }).collect();
     let page = DestinationPage {
         shell: &shell(caller, Place::Connections)?,
@@ -240,7 +246,11 @@ async fn render(app: &App, caller: &Actor, id: &str, done: Done, filled: Filled<
         connection: &connection.id.to_string(),
         account: &account(&connection),
         destination: &shown,
-        status: destination.status,
+        // Without consent to write, only the user can end the error.
+        status: match destination.status {
+            "error" if !connection.publishing => "reauthorization_required",
+            status => status,
+        },
         published: destination.copies.published,
         diverged: destination.copies.diverged,
         targets: &choices,

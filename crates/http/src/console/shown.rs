@@ -108,16 +108,20 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::Destination, .. } => {
-            "The events of this calendar are not copied to an account of yours."
+            "The events of this calendar are not copied to an account of yours. If they are copied to another member's \
+             account, only that member sees and stops it."
         }
         Refusal::NotPublished(_) | Refusal::Destination(DestinationError::Provider) => {
-            "This provider's calendars give busy times only. Events cannot be copied to them."
+            "This provider's calendars give busy times only. Events cannot be copied to them. Connect a Microsoft \
+             account."
         }
         Refusal::Destination(DestinationError::Consent) => {
-            "You have not allowed copying events to this account yet. Allow it first, under Connected calendars."
+            "You have not allowed copying events to this account yet. Allow it first, under Connected calendars: \
+             Copied events."
         }
         Refusal::Destination(DestinationError::Elsewhere) => {
-            "The events of this calendar are copied to another account already. Stop that first."
+            "The events of this calendar are copied to another account, or those copies are still being deleted. Stop \
+             copying there first, or try again in a minute. If it is another member's account, ask that member."
         }
         Refusal::NotFound { missing: Missing::ExternalCalendar, .. } => "The account has no such calendar any more.",
         Refusal::NotFound { missing: Missing::Calendar, .. } => "There is no such calendar any more.",

@@ -107,7 +107,7 @@ async fn a_corrupt_row_of_publishing_is_located() {
     let other = bench.calendar(org).await;
     let (sound, _) = published(&bench, &other).await;
     let found: Vec<_> = claim(&bench, now + LASTS).await.into_iter().map(|claimed| claimed.destination).collect();
-    assert_eq!(found, [sound.clone()]);
+    assert_eq!(found, std::slice::from_ref(&sound));
 
     let id = sqlx::query_scalar("SELECT id::text FROM publication_copies").fetch_one(&behind.pool);
     let id: String = id.await.unwrap();

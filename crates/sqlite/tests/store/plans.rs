@@ -53,6 +53,7 @@ async fn no_statement_reads_a_whole_table() {
     // Indexes that hold only pending work, or what failed.
     let work = [
         "waiting_messages",
+        "publication_destinations_claimed",
         "INDEX webhook_deliveries_pending",
         "INDEX events_not_indexed",
         "INDEX letter_records_by_failure",

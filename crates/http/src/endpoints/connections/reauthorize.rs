@@ -13,7 +13,7 @@ use crate::{
 ///
 /// Use it if the connection's status is `reauthorization_required`. Send the browser to `authorization_url`, and
 /// choose the same account there. With `publishing`, the consent also allows events to be written to the account. For
-/// a Google account that is refused with 409, code `publishing_unsupported`.
+/// a Google account, the answer is then 409, code `publishing_unsupported`.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/reauthorize",

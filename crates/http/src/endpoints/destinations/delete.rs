@@ -11,8 +11,8 @@ use crate::{
 
 /// Stops publishing the events of a calendar.
 ///
-/// Copies of upcoming events are deleted from your account soon afterwards. With `copies=keep` they stay there, and so
-/// do copies that you changed.
+/// Copies of upcoming events are deleted from your account soon afterwards, except those that you changed. With
+/// `copies=keep`, all copies stay there.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{cal_id}/external-destination",

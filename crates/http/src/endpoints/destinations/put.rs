@@ -13,9 +13,9 @@ use crate::{
 ///
 /// Upcoming events are copied there within seconds, and later changes follow. Copies contain nothing about attendees,
 /// so the provider invites nobody. A copy that you change or delete is left alone. With another
-/// `external_calendar_id`, the copies move there. Answers 409 with code `publishing_unsupported` for a Google account,
-/// `consent_required` if you did not consent to publishing, and `destination_elsewhere` if the calendar is published to
-/// another account.
+/// `external_calendar_id`, the other copies move there. Answers 409 with code `publishing_unsupported` for a Google
+/// account, `consent_required` if you did not consent to publishing, and `destination_elsewhere` if the calendar is
+/// published to another account.
 #[utoipa::path(
     put,
     path = "/v1/calendars/{cal_id}/external-destination",
