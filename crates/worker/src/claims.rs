@@ -25,6 +25,8 @@ pub(crate) struct Claimed<T> {
     failure: &'static str,
     /// How many pieces are worked on at once.
     at_once: usize,
+    /// What happens to the pieces in progress when the worker stops.
+    at_stop: AtStop,
     /// Claims at most that many due pieces.
     claim: fn(Arc<App>, u32) -> Claims<T>,
     /// Does one piece.
@@ -33,11 +35,21 @@ pub(crate) struct Claimed<T> {
     nudged: fn(Arc<App>) -> Boxed<()>,
 }
 
+/// What happens to the pieces in progress when the worker stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AtStop {
+    /// They are finished, because others see what a piece does before it is recorded, and it would be repeated.
+    Finish,
+    /// They are dropped. What was committed stays committed, and another worker continues once the claim has expired.
+    Drop,
+}
+
 /// Subscriptions to feeds. Each may hold 10 MiB, and a feed that hangs holds its place for 30 s.
 pub(crate) const SYNCS: Claimed<(SyncClaim, Subscription)> = Claimed {
     name: "subscriptions",
     failure: "cannot claim subscriptions",
     at_once: 4,
+    at_stop: AtStop::Drop,
     claim: |app, limit| Box::pin(async move { app.claim_syncs(limit).await }),
     work: |app, (claim, subscription)| Box::pin(async move { app.sync(claim, subscription).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_sync().await }),
@@ -48,6 +60,7 @@ pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
     name: "human_calendars",
     failure: "cannot claim connections of human calendars",
     at_once: 16,
+    at_stop: AtStop::Drop,
     claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
     work: |app, (claim, connection)| Box::pin(async move { app.refresh_connection(claim, connection).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
@@ -58,6 +71,7 @@ pub(crate) const PUBLICATIONS: Claimed<ClaimedDestination> = Claimed {
     name: "publishing",
     failure: "cannot claim calendars to publish",
     at_once: 16,
+    at_stop: AtStop::Drop,
     claim: |app, limit| Box::pin(async move { app.claim_publications(limit).await }),
     work: |app, claimed| Box::pin(async move { app.publish(claimed).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_publish().await }),
@@ -68,14 +82,14 @@ pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
     name: "letters",
     failure: "cannot claim emails",
     at_once: 32,
+    at_stop: AtStop::Finish,
     claim: |app, limit| Box::pin(async move { app.claim_letters(limit).await }),
     work: |app, letter| Box::pin(async move { app.send_letter(letter).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_letters().await }),
 };
 
 impl<T: Send + 'static> Claimed<T> {
-    /// Starts the loop. When `stop` is cancelled, the loop claims nothing more and drops the work in progress. What
-    /// was committed stays committed, and another worker continues once the claim has expired.
+    /// Starts the loop. When `stop` is cancelled, it claims nothing more.
     pub(crate) fn start(self, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
         tasks.spawn(self.run(Arc::clone(app), tasks.clone(), stop.clone()));
     }
@@ -108,8 +122,12 @@ impl<T: Send + 'static> Claimed<T> {
                 let (work, ended) = ((self.work)(Arc::clone(&app), piece), stop.clone());
                 // Never fails: the claim was limited to the free places, and only this loop takes them.
                 let place = Arc::clone(&places).try_acquire_owned().ok();
+                let at_stop = self.at_stop;
                 let working = async move {
-                    ended.run_until_cancelled(work).await;
+                    match at_stop {
+                        AtStop::Finish => work.await,
+                        AtStop::Drop => drop(ended.run_until_cancelled(work).await),
+                    }
                     drop(place);
                 };
                 tasks.spawn(working.instrument(tracing::error_span!("work", worker = self.name)));
@@ -119,6 +137,60 @@ impl<T: Send + 'static> Claimed<T> {
                 () = (self.nudged)(Arc::clone(&app)) => {}
                 () = sleep(EVERY) => {}
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::tests::app;
+
+    static CLAIMED: AtomicU32 = AtomicU32::new(0);
+    static BEGUN: Notify = Notify::const_new();
+    static GO_ON: Notify = Notify::const_new();
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+
+    /// One piece, whose work begins and then waits.
+    const fn one_piece(at_stop: AtStop) -> Claimed<()> {
+        Claimed {
+            name: "test",
+            failure: "cannot claim",
+            at_once: 1,
+            at_stop,
+            claim: |_, _| {
+                let first = CLAIMED.fetch_add(1, Ordering::Relaxed) == 0;
+                Box::pin(async move { Ok(if first { vec![()] } else { Vec::new() }) })
+            },
+            work: |_, ()| {
+                Box::pin(async {
+                    BEGUN.notify_one();
+                    GO_ON.notified().await;
+                    ENDED.fetch_add(1, Ordering::Relaxed);
+                })
+            },
+            nudged: |_| Box::pin(std::future::pending()),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stop_drops_a_piece_or_waits_for_it() {
+        for (at_stop, ends) in [(AtStop::Drop, 0), (AtStop::Finish, 1)] {
+            CLAIMED.store(0, Ordering::Relaxed);
+            let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+            one_piece(at_stop).start(&app(), &tasks, &stop);
+            BEGUN.notified().await;
+            stop.cancel();
+            tasks.close();
+            if at_stop == AtStop::Finish {
+                GO_ON.notify_one();
+            }
+            tasks.wait().await;
+            assert_eq!(ENDED.load(Ordering::Relaxed), ends, "{at_stop:?}");
         }
     }
 }

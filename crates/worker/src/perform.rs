@@ -73,32 +73,11 @@ mod tests {
         atomic::{AtomicUsize, Ordering},
     };
 
-    use kalends_app::{Done, MemoryRateLimiter, Parts, Refusal};
-    use kalends_testkit::{
-        Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
-        fixtures::{Fixtures, settings},
-    };
+    use kalends_app::{Done, Refusal};
     use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
     use super::*;
-
-    fn app() -> Arc<App> {
-        let make = Fixtures::new();
-        App::new(Parts {
-            store: Arc::new(MemoryStore::new()),
-            clock: Arc::new(make.clock.clone()),
-            entropy: Arc::new(make.entropy.clone()),
-            mailer: Arc::new(Mailbox::default()),
-            passwords: Arc::new(TestPasswords::default()),
-            tokens: Arc::new(TestTokens),
-            calendar_providers: Arc::new(NoCalendarProviders),
-            limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(NoProviders),
-            sender: Arc::new(NoSender),
-            fetcher: Arc::new(NoFetcher),
-            settings: settings(),
-        })
-    }
+    use crate::tests::app;
 
     /// The outcomes of the scripted duty, the last one first.
     static SCRIPT: Mutex<Vec<Result<Done, Refusal>>> = Mutex::new(Vec::new());

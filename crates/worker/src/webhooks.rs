@@ -94,7 +94,7 @@ pub(crate) async fn fan_out(app: Arc<App>) {
 
 /// Starts sending to webhook endpoints. When `stop` is cancelled, it claims no more endpoints and finishes the
 /// attempts in flight, which takes at most the time limit of one attempt. Other nodes then take over the endpoints.
-pub fn send_webhooks(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
+pub(crate) fn send_webhooks(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     tasks.spawn(send(Arc::clone(app), tasks.clone(), stop.clone()));
 }
 

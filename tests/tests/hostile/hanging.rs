@@ -73,8 +73,8 @@ async fn a_stop_does_not_wait_for_a_request_that_hangs_in_postgres(#[case] metho
 
 #[rstest]
 #[case::timers("UPDATE timers", "the database did not close in time")]
-#[case::letters("UPDATE letters", "the database did not close in time")]
-#[case::webhooks("UPDATE webhook_queues", "webhooks still being sent after 8 s")]
+#[case::letters("UPDATE letters", "webhooks and emails still being sent after 8 s")]
+#[case::webhooks("UPDATE webhook_queues", "webhooks and emails still being sent after 8 s")]
 #[tokio::test]
 async fn a_stop_does_not_wait_for_a_duty_that_hangs_in_postgres(#[case] claims: &str, #[case] warned: &str) {
     let mut server = Server::start(Database::Postgres).await;

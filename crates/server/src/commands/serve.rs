@@ -23,7 +23,7 @@ use crate::{
     traces::Traces,
 };
 
-/// How long requests and webhooks in flight may take to finish. Together with [`CLOSE`], [`LAST_LINES`] and the
+/// How long requests, webhooks and emails in flight may take to finish. Together with [`CLOSE`], [`LAST_LINES`] and the
 /// runtime's own shutdown, a stop takes at most 10 s, whatever hangs.
 const DRAIN: Duration = Duration::from_secs(8);
 /// How many open files are reserved for everything but connections: the database, outgoing calls, mail, logs.
@@ -64,11 +64,11 @@ pub(crate) async fn serve(config: &Config, part: Serve, traces: Option<Traces>) 
     let Service { app, ring, database } = opened?;
     database.take_over().await.context("cannot release the claims of the previous server")?;
     background::start(&app, &ring, &tasks, &stop);
-    // Webhooks stop on their own token, so that they drain while requests drain.
+    // Webhooks and emails stop on their own token, so that they drain while requests drain.
     let (stop_sending, sending) = (CancellationToken::new(), TaskTracker::new());
     if !part.no_workers {
         kalends_worker::start(&app, &tasks, &stop);
-        kalends_worker::send_webhooks(&app, &sending, &stop_sending);
+        kalends_worker::start_sending(&app, &sending, &stop_sending);
     }
     let requests = Requests::start(config).context("cannot start the log of requests")?;
     let log = requests.clone().map(|requests| requests as Arc<dyn RequestLog>);
@@ -99,10 +99,10 @@ pub(crate) async fn serve(config: &Config, part: Serve, traces: Option<Traces>) 
     tokio::select! {
         sent = timeout(DRAIN.saturating_sub(began.elapsed()), sending.wait()) => {
             if sent.is_err() {
-                tracing::warn!("webhooks still being sent after {} s are cut off; they will be sent again", DRAIN.as_secs());
+                tracing::warn!("webhooks and emails still being sent after {} s are cut off; they will be sent again", DRAIN.as_secs());
             }
         }
-        () = signals.next() => tracing::warn!("second signal: webhooks in flight are cut off; they will be sent again"),
+        () = signals.next() => tracing::warn!("second signal: webhooks and emails in flight are cut off; they will be sent again"),
     }
     stop.cancel();
     tasks.close();
