@@ -199,8 +199,7 @@ impl App {
             Some(agent) => self.parts.store.find_agent(actor.org(), agent).await?,
             None => None,
         };
-        let offered =
-            |provider| link.requested.suits(provider) && self.parts.calendar_providers.client(provider).is_some();
+        let offered = |provider| link.requested.suits(provider) && self.parts.calendar_providers.offers(provider);
         let providers = wire::provider_names(offered);
         Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
     }

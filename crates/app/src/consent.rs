@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use kalends_accounts::{
     self as accounts, Action, Principal, TokenHash,
-    oauth::{Callback, Client, OauthError, Provider, TokenRequest},
+    oauth::{Callback, Client, OauthError, TokenRequest},
 };
-use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, NewLink, Purpose, TheirCalendar, Tokens, listing};
+use kalends_bridge::{
+    Access, CalendarProvider, Change, ConnectAttempt, Connection, LinkError, NewLink, Purpose, TheirCalendar, Tokens,
+    listing,
+};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, StoreError};
 use kalends_wire as wire;
 use tracing::Instrument as _;
@@ -111,10 +114,14 @@ struct Consented {
 impl Consented {
     /// The tokens of a connection of the same account from now on. If it is connected again only to be read, it does not
     /// lose the access to write events. A new consent to a connection of its own may take that away.
-    fn tokens_for(&self, known: &Connection) -> Tokens {
+    fn access_for(&self, known: &Connection) -> Access {
         let connects = matches!(self.attempt.purpose, Purpose::Connect { .. });
-        let is_less = known.tokens.publishing && !self.tokens.publishing;
-        if connects && is_less && !known.refresh.lapsed { known.tokens.clone() } else { self.tokens.clone() }
+        let is_less = known.access.publishing() && !self.tokens.publishing;
+        if connects && is_less && !known.refresh.lapsed {
+            known.access.clone()
+        } else {
+            Access::Consent(self.tokens.clone())
+        }
     }
 }
 
@@ -122,7 +129,7 @@ impl Consented {
 type Kept = Result<ConnectionId, ConsentFailure>;
 
 /// Refuses publishing to a provider that does not support it.
-fn can_publish(provider: Provider, publishing: bool) -> Result<(), Refusal> {
+fn can_publish(provider: CalendarProvider, publishing: bool) -> Result<(), Refusal> {
     let asked = NewLink { publishing, ..NewLink::default() };
     if asked.suits(provider) { Ok(()) } else { Err(Refusal::NotPublished(provider)) }
 }
@@ -130,7 +137,7 @@ fn can_publish(provider: Provider, publishing: bool) -> Result<(), Refusal> {
 /// Logs why nothing is connected, and returns the outcome for the user.
 fn unconnected(
     request: &Request,
-    provider: Provider,
+    provider: CalendarProvider,
     failure: ConsentFailure,
     why: &dyn std::fmt::Display,
 ) -> ConsentEnded {
@@ -139,7 +146,7 @@ fn unconnected(
 }
 
 /// Like [`unconnected`], for a provider that did not do what was asked.
-fn unread(request: &Request, provider: Provider, error: &ProviderError) -> ConsentEnded {
+fn unread(request: &Request, provider: CalendarProvider, error: &ProviderError) -> ConsentEnded {
     let failure = match error {
         ProviderError::Unavailable(_) => {
             tracing::warn!(error = error as &dyn std::error::Error, "a provider does not answer");
@@ -151,10 +158,13 @@ fn unread(request: &Request, provider: Provider, error: &ProviderError) -> Conse
 }
 
 impl App {
-    fn calendar_client(&self, provider: &str) -> Result<&Client, Refusal> {
-        let client =
-            Provider::of_calendars(provider).and_then(|provider| self.parts.calendar_providers.client(provider));
-        client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, provider))
+    /// The provider of that name and its client registration, if users consent there.
+    fn calendar_client(&self, name: &str) -> Result<(CalendarProvider, &Client), Refusal> {
+        let client = CalendarProvider::with_consent(name).and_then(|provider| {
+            let client = self.parts.calendar_providers.client(provider.oauth()?)?;
+            Some((provider, client))
+        });
+        client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, name))
     }
 
     /// Begins an attempt to connect an account at the provider of that name, with or without a link.
@@ -170,7 +180,7 @@ impl App {
         publishing: bool,
     ) -> Result<ConsentBegun, Refusal> {
         let (_, human) = human(actor)?;
-        let client = self.calendar_client(provider)?;
+        let (provider, client) = self.calendar_client(provider)?;
         let link = match link {
             Some(id) => Some(self.followed_link(actor, id).await?),
             None => None,
@@ -179,7 +189,7 @@ impl App {
             link.followed_by(human, self.now())?;
         }
         let publishing = publishing || link.as_ref().is_some_and(|link| link.requested.publishing);
-        can_publish(client.provider, publishing)?;
+        can_publish(provider, publishing)?;
         let purpose = Purpose::Connect { link: link.as_ref().map(|link| link.id) };
         let resource = link.map_or(human.to_string(), |link| link.id.to_string());
         self.begin_consent(actor, client, (purpose, publishing), resource).await
@@ -198,9 +208,9 @@ impl App {
         publishing: Option<bool>,
     ) -> Result<ConsentBegun, Refusal> {
         let connection = self.connection_of(actor, id).await?;
-        let client = self.calendar_client(connection.provider.as_str())?;
-        let publishing = publishing.unwrap_or(connection.tokens.publishing);
-        can_publish(client.provider, publishing)?;
+        let (provider, client) = self.calendar_client(connection.provider.as_str())?;
+        let publishing = publishing.unwrap_or(connection.access.publishing());
+        can_publish(provider, publishing)?;
         let purpose = Purpose::Reauthorize { connection: connection.id };
         self.begin_consent(actor, client, (purpose, publishing), connection.id.to_string()).await
     }
@@ -233,8 +243,7 @@ impl App {
         provider: &str,
         callback: Callback<'_>,
     ) -> Result<ConsentEnded, Refusal> {
-        let client = self.calendar_client(provider)?;
-        let provider = client.provider;
+        let (provider, client) = self.calendar_client(provider)?;
         let failed =
             |failure: ConsentFailure, why: &dyn std::fmt::Display| Ok(unconnected(request, provider, failure, why));
         let attempt = match callback.state {
@@ -266,24 +275,26 @@ impl App {
     async fn consent_given(
         self: &Arc<Self>,
         request: &Request,
-        provider: Provider,
+        provider: CalendarProvider,
         attempt: ConnectAttempt,
         token_request: TokenRequest,
     ) -> Result<ConsentEnded, Refusal> {
         let (org, human) = (attempt.org, attempt.human);
-        let tokens = match self.parts.calendar_providers.authorize(provider, token_request, self.now()).await {
-            Ok(tokens) => tokens,
-            Err(error) => return Ok(unread(request, provider, &error)),
-        };
-        let unused = |calendars| Consent { org, provider, human, tokens: tokens.clone(), calendars };
-        let calendars = match self.parts.calendar_providers.calendars(provider, &tokens).await {
+        let tokens =
+            match self.parts.calendar_providers.authorize(attempt.oauth.provider, token_request, self.now()).await {
+                Ok(tokens) => tokens,
+                Err(error) => return Ok(unread(request, provider, &error)),
+            };
+        let access = Access::Consent(tokens.clone());
+        let unused = |calendars| Consent { org, provider, human, access: access.clone(), calendars };
+        let calendars = match self.parts.calendar_providers.calendars(provider, &access).await {
             Ok(calendars) => calendars,
             Err(error) => {
                 self.give_back(vec![unused(None)]).await;
                 return Ok(unread(request, provider, &error));
             }
         };
-        let consented = Consented { attempt, tokens: tokens.clone(), calendars };
+        let consented = Consented { attempt, tokens, calendars };
         let kept = retry_stale(|| self.keep_consent(request, provider, &consented)).await;
         if !matches!(kept, Ok(Ok(_))) {
             self.give_back(vec![unused(Some(consented.calendars.clone()))]).await;
@@ -307,7 +318,7 @@ impl App {
     async fn keep_consent(
         &self,
         request: &Request,
-        provider: Provider,
+        provider: CalendarProvider,
         consented: &Consented,
     ) -> Result<Kept, Attempt> {
         let (org, now) = (consented.attempt.org, self.now());
@@ -331,13 +342,13 @@ impl App {
         };
         let connection = match known {
             Some(known) => {
-                let connection = Box::new(known.reauthorized(consented.tokens_for(&known), now));
+                let connection = Box::new(known.reauthorized(consented.access_for(&known), now));
                 changes.bridge.push(Change::ReauthorizeConnection { connection, seen: known.version, at: now });
                 known.id
             }
             None => {
                 let of = (org, consented.attempt.human, provider);
-                let connection = Connection::create(of, consented.tokens.clone(), now, self.entropy());
+                let connection = Connection::create(of, Access::Consent(consented.tokens.clone()), now, self.entropy());
                 let theirs = consented.calendars.clone();
                 let calendars = listing((org, connection.id), &[], theirs, now, self.entropy()).present;
                 let (id, connection) = (connection.id, Box::new(connection));
@@ -373,7 +384,7 @@ impl App {
     /// The user's existing connection of the account that the consent is for, if any.
     async fn connected_before(
         &self,
-        provider: Provider,
+        provider: CalendarProvider,
         consented: &Consented,
     ) -> Result<Option<Connection>, StoreError> {
         let human = Some(consented.attempt.human);

@@ -7,8 +7,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
-use kalends_accounts::oauth::Provider;
-use kalends_bridge::{Connection, ListedConnection, TheirCalendar, Tokens};
+use kalends_bridge::{Access, CalendarProvider, Connection, ListedConnection, TheirCalendar};
 use kalends_kernel::{ConnectionId, LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
 use tracing::Instrument as _;
 
@@ -22,9 +21,9 @@ const WITHIN: Duration = Duration::from_secs(15);
 /// A consent that is no longer needed.
 pub(crate) struct Consent {
     pub(crate) org: OrgId,
-    pub(crate) provider: Provider,
+    pub(crate) provider: CalendarProvider,
     pub(crate) human: UserId,
-    pub(crate) tokens: Tokens,
+    pub(crate) access: Access,
     /// The calendars that identify its account; `None` if they are not known.
     pub(crate) calendars: Option<Vec<TheirCalendar>>,
 }
@@ -41,8 +40,8 @@ impl App {
     /// The consent that a connection relies on.
     pub(crate) async fn consent_of(&self, connection: Connection) -> Result<Consent, StoreError> {
         let calendars = Some(self.their_calendars(&connection).await?);
-        let Connection { org, provider, human, tokens, .. } = connection;
-        Ok(Consent { org, provider, human, tokens, calendars })
+        let Connection { org, provider, human, access, .. } = connection;
+        Ok(Consent { org, provider, human, access, calendars })
     }
 
     /// The consent that a connection relies on; `None` if there is no such connection, or if it cannot be opened.
@@ -128,12 +127,14 @@ impl App {
     }
 
     async fn give_back_one(&self, consent: &Consent) {
+        // Only the user can end another kind of access, at its server.
+        let (Some(provider), Some(tokens)) = (consent.provider.oauth(), consent.access.tokens()) else { return };
         let revoked = match self.is_still_used(consent).await {
             Ok(true) => return,
             Ok(false) => self
                 .parts
                 .calendar_providers
-                .revoke(consent.provider, &consent.tokens)
+                .revoke(provider, tokens)
                 .await
                 .map_err(Box::<dyn std::error::Error + Send + Sync>::from),
             Err(error) => Err(error.into()),

@@ -33,6 +33,7 @@ mod change_feed;
 mod change_set;
 mod changed_event;
 mod changes;
+mod claimed_work;
 mod claims;
 mod commit_queue;
 mod commits;

@@ -23,6 +23,7 @@ use kalends_time::{SignedDuration, Span};
 
 use crate::{
     App, ChangeSet, Refusal,
+    claimed_work::outcome_of,
     ports::CommitError,
     publishing_steps::{ERROR_MAX, Halt, Publishing, TARGET_GONE, failed},
 };
@@ -77,29 +78,8 @@ impl App {
     pub async fn publish(&self, claimed: ClaimedDestination) {
         let began = tokio::time::Instant::now();
         let (claim, calendar) = (claimed.claim, claimed.claim.calendar);
-        let outcome = match self.publish_claimed(&claimed).await {
-            Ok(outcome) => outcome,
-            Err(CommitError::Store(error)) => {
-                tracing::error!(
-                    error = &error as &dyn std::error::Error,
-                    %calendar,
-                    "a calendar cannot be published; it is claimed again once its claim has expired"
-                );
-                "broken"
-            }
-            // The claim is lost, or the organization is gone. Another worker has taken over, if needed. These
-            // change-sets have no other conditions.
-            Err(
-                CommitError::Stale
-                | CommitError::NoOrganization
-                | CommitError::LimitReached { .. }
-                | CommitError::EmailTaken
-                | CommitError::SlugTaken
-                | CommitError::TooMany { .. }
-                | CommitError::AlreadyAnswered
-                | CommitError::RolledBack,
-            ) => "lost",
-        };
+        let attempt = self.publish_claimed(&claimed).await;
+        let outcome = outcome_of(attempt, &calendar, "a calendar cannot be published");
         kalends_metrics::PUBLICATIONS.with_label_values(&[outcome]).inc();
         kalends_metrics::PUBLICATION_SECONDS.observe(began.elapsed().as_secs_f64());
         tracing::debug!(%calendar, fence = claim.fence.0, outcome, "an attempt to publish a calendar ended");
@@ -169,10 +149,10 @@ impl App {
         if target.is_none() && !is_ending {
             return Err(failed(TARGET_GONE));
         }
-        if !connection.tokens.publishing {
+        let Some(tokens) = connection.access.tokens().filter(|tokens| tokens.publishing) else {
             return Err(failed(&DestinationError::Consent.to_string()));
-        }
-        if connection.tokens.access_until <= self.now() + TOKEN_LASTS {
+        };
+        if tokens.access_until <= self.now() + TOKEN_LASTS {
             return Err(Halt::NeedsToken);
         }
         let events = match of {

@@ -3,15 +3,15 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use kalends_bridge::{
-    CLAIM_LASTS, Change, Connection, Copy, CopyContent, CopyKey, CopyState, Destination, FoundCopy, PublishClaim,
-    PublishOutcome, Recorded, STEPS_AT_ONCE, Step, adopted, intents, plan, window,
+    CLAIM_LASTS, Change, Connection, Copy, CopyContent, CopyKey, CopyState, Destination, PublishClaim, PublishOutcome,
+    Recorded, STEPS_AT_ONCE, Step, adopted, intents, plan, window,
 };
 use kalends_kernel::{ExternalCalendarId, StoreError};
 use kalends_time::SignedDuration;
 
 use crate::{
     App, ChangeSet,
-    ports::{self, CommitError, ProviderError, PublishStep, PublishedStep},
+    ports::{CommitError, ProviderError, PublishedStep},
 };
 
 /// The longest error that is stored, in characters.
@@ -95,8 +95,8 @@ impl Publishing<'_> {
         for (target, reference) in targets {
             let is_known = target == self.destination.target || self.copies.values().any(|copy| copy.target == target);
             let providers = &self.app.parts.calendar_providers;
-            let (tokens, calendar) = (&self.connection.tokens, self.claim.calendar);
-            let found = match providers.copies(provider, tokens, &reference, calendar, since).await {
+            let (access, calendar) = (&self.connection.access, self.claim.calendar);
+            let found = match providers.copies(provider, access, &reference, calendar, since).await {
                 Ok(found) => found,
                 // It may be a calendar that the account cannot read. Few attempts have written to it.
                 Err(_) if !is_known => Vec::new(),
@@ -106,7 +106,6 @@ impl Publishing<'_> {
                 // There may be many, so the claim has to last longer.
                 self.record(Vec::new(), Vec::new()).await?;
             }
-            let found: Vec<FoundCopy> = found.into_iter().map(known).collect();
             let copies: Vec<Copy> = self.copies.values().cloned().collect();
             let adopted = adopted(&found, &copies, target);
             self.forget(adopted.gone).await?;
@@ -228,10 +227,9 @@ impl Publishing<'_> {
 
     async fn call(&self, target: ExternalCalendarId, steps: &[Step]) -> Result<Vec<PublishedStep>, Halt> {
         let Some(reference) = self.targets.get(&target) else { return Err(failed(TARGET_GONE)) };
-        let (provider, tokens) = (self.connection.provider, &self.connection.tokens);
-        let sent: Vec<PublishStep> = steps.iter().cloned().map(to_send).collect();
+        let (provider, access) = (self.connection.provider, &self.connection.access);
         let providers = &self.app.parts.calendar_providers;
-        let results = providers.publish(provider, tokens, reference, self.claim.calendar, &sent).await?;
+        let results = providers.publish(provider, access, reference, self.claim.calendar, steps).await?;
         if results.len() == steps.len() {
             return Ok(results);
         }
@@ -265,17 +263,4 @@ fn label(result: &PublishedStep) -> &'static str {
         PublishedStep::Later(_) => "later",
         PublishedStep::Refused(_) => "refused",
     }
-}
-
-fn to_send(step: Step) -> PublishStep {
-    match step {
-        Step::Create { key, content } => PublishStep::Create { key, content },
-        Step::Update { key, reference, visible, content } => PublishStep::Update { key, reference, visible, content },
-        Step::Delete { key: _, reference, visible } => PublishStep::Delete { reference, visible },
-    }
-}
-
-fn known(found: ports::FoundCopy) -> FoundCopy {
-    let ports::FoundCopy { key, reference, visible, ends_at, changed } = found;
-    FoundCopy { key, reference, visible, ends_at, changed }
 }

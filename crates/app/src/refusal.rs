@@ -408,7 +408,7 @@ pub enum Refusal {
          publishing",
         .0.title()
     )]
-    NotPublished(kalends_accounts::oauth::Provider),
+    NotPublished(kalends_bridge::CalendarProvider),
     /// The events of a calendar cannot be published there.
     #[error(transparent)]
     Destination(#[from] kalends_bridge::DestinationError),

@@ -4,8 +4,8 @@ use kalends_kernel::{CalendarId, ConnectionId, ExternalCalendarId, GrantId, OrgI
 use kalends_time::Timestamp;
 
 use crate::{
-    Connection, ConnectionLink, Copy, CopyKey, Destination, ExternalCalendar, Fence, Grant, PublishClaim, PublishState,
-    RefreshState, Tokens,
+    Access, Connection, ConnectionLink, Copy, CopyKey, Destination, ExternalCalendar, Fence, Grant, PublishClaim,
+    PublishState, RefreshState,
 };
 
 /// One change.
@@ -29,7 +29,7 @@ pub enum Change {
         calendars: Vec<ExternalCalendar>,
     },
     /// A connection with a new label, or paused or resumed. Stale if the row no longer has the version `seen`. The
-    /// tokens and the refresh state in the row do not change. A paused connection is no longer due.
+    /// access and the refresh state in the row do not change. A paused connection is no longer due.
     UpdateConnection {
         /// The row to write.
         connection: Box<Connection>,
@@ -38,15 +38,15 @@ pub enum Change {
         /// When it is due, if the change makes it due.
         due: Option<Timestamp>,
     },
-    /// New tokens and a new refresh state of a connection, after its user consented again. Stale if the row no longer
-    /// has the version `seen`. A refresh in progress loses its claim, because it uses the old tokens. The connection is
-    /// due at once, unless it is paused.
+    /// New access and a new refresh state of a connection, after its user consented again, entered a password or drew
+    /// other busy times. Stale if the row no longer has the version `seen`. A refresh in progress loses its claim, because
+    /// it uses the old access. The connection is due at once, unless it is paused.
     ReauthorizeConnection {
         /// The row to write.
         connection: Box<Connection>,
         /// The version that was read.
         seen: Version,
-        /// When the user consented.
+        /// When the user did that.
         at: Timestamp,
     },
     /// Removes a connection and its calendars. The calendars are removed from grants too, and a grant without calendars
@@ -73,8 +73,8 @@ pub enum Change {
     EndRefresh {
         /// The claim.
         claim: RefreshClaim,
-        /// The tokens, if they were renewed.
-        tokens: Option<Tokens>,
+        /// The access, if it was renewed.
+        access: Option<Access>,
         /// The new refresh state.
         state: RefreshState,
         /// The present calendars, which replace the known ones.

@@ -1,13 +1,9 @@
 //! Connections: accounts of users at calendar providers.
 
-use std::fmt;
-
-use kalends_accounts::oauth::Provider;
 use kalends_kernel::{ConnectionId, CorruptRow, Entropy, OrgId, UserId, Version};
 use kalends_time::Timestamp;
-use serde::{Deserialize, Serialize};
 
-use crate::refresh::RefreshState;
+use crate::{Access, CalendarProvider, refresh::RefreshState};
 
 /// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
@@ -16,68 +12,6 @@ pub const LABEL_MAX: usize = 255;
 pub const UNREADABLE_CONNECTION: &str =
     "what is stored about this connection cannot be read; delete the connection, and connect the account again";
 
-/// The OAuth tokens of an account, which allow what the user consented to. Sealed at rest, and deleted with the
-/// connection.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Tokens {
-    /// The access token, for requests.
-    pub access: String,
-    /// When the access token expires.
-    pub access_until: Timestamp,
-    /// The refresh token, for new access tokens.
-    pub refresh: String,
-    /// Whether they allow to write events.
-    pub publishing: bool,
-}
-
-impl fmt::Debug for Tokens {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tokens").field("access_until", &self.access_until).finish_non_exhaustive()
-    }
-}
-
-/// The plain form of [`Tokens`].
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlainTokens {
-    access: String,
-    /// Microseconds.
-    until: i64,
-    refresh: String,
-    /// Absent in documents that were written before publishing existed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    publishing: bool,
-}
-
-/// The document does not contain tokens. The error does not repeat its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a document of tokens")]
-pub struct TokensError;
-
-impl Tokens {
-    /// Writes the document that stores seal.
-    pub fn write(&self) -> Vec<u8> {
-        let plain = PlainTokens {
-            access: self.access.clone(),
-            until: self.access_until.as_micros(),
-            refresh: self.refresh.clone(),
-            publishing: self.publishing,
-        };
-        // Serializing strings and a number cannot fail.
-        serde_json::to_vec(&plain).unwrap_or_default()
-    }
-
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// [`TokensError`].
-    pub fn read(document: &[u8]) -> Result<Self, TokensError> {
-        let PlainTokens { access, until, refresh, publishing } =
-            serde_json::from_slice(document).map_err(|_| TokensError)?;
-        Ok(Self { access, access_until: Timestamp::from_micros(until), refresh, publishing })
-    }
-}
-
 /// The status of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConnectionStatus {
@@ -85,7 +19,7 @@ pub enum ConnectionStatus {
     Active,
     /// The last refresh failed or was incomplete. It will be tried again.
     Error,
-    /// The provider no longer accepts the tokens. The user must consent again.
+    /// The provider no longer accepts the access. The user must consent again, or enter the password again.
     ReauthorizationRequired,
     /// The user paused it. It is not refreshed, and its calendars do not count.
     Paused,
@@ -116,15 +50,18 @@ pub struct Connection {
     /// The user who connected it.
     pub human: UserId,
     /// The provider of the account.
-    pub provider: Provider,
+    pub provider: CalendarProvider,
     /// The user's label for it, 1-255 characters. Sealed at rest.
     pub label: Option<String>,
-    /// The tokens. Sealed at rest.
-    pub tokens: Tokens,
+    /// What opens the account. It suits the provider. Sealed at rest.
+    pub access: Access,
     /// Whether the user paused it.
     pub paused: bool,
     /// The results of refreshes. Only the end of a refresh and a new consent change them.
     pub refresh: RefreshState,
+    /// When the next refresh is due, as it was read; `None` while it is not refreshed. Changes do not write it: they
+    /// name the next time on their own.
+    pub due_at: Option<Timestamp>,
     /// The row's version, which a refresh does not increment.
     pub version: Version,
     /// When it was made.
@@ -142,7 +79,7 @@ pub struct UnreadableConnection {
     /// The identifier.
     pub id: ConnectionId,
     /// The provider of the account.
-    pub provider: Provider,
+    pub provider: CalendarProvider,
     /// When the last successful or partial refresh ended.
     pub refreshed_at: Option<Timestamp>,
     /// When it was made.
@@ -165,8 +102,8 @@ pub enum ConnectionPatch {
 impl Connection {
     /// A new connection, to be refreshed at once.
     pub fn create(
-        (org, human, provider): (OrgId, UserId, Provider),
-        tokens: Tokens,
+        (org, human, provider): (OrgId, UserId, CalendarProvider),
+        access: Access,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
@@ -176,9 +113,10 @@ impl Connection {
             human,
             provider,
             label: None,
-            tokens,
+            access,
             paused: false,
             refresh: RefreshState::default(),
+            due_at: Some(now),
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
@@ -196,24 +134,16 @@ impl Connection {
         changed
     }
 
-    /// The connection after its user has consented again.
+    /// The connection after its user has given access again.
     #[must_use]
-    pub fn reauthorized(&self, tokens: Tokens, now: Timestamp) -> Self {
+    pub fn reauthorized(&self, access: Access, now: Timestamp) -> Self {
         let (version, refresh) = (self.version.next(), self.refresh.reauthorized());
-        Self { tokens, refresh, version, updated_at: now, ..self.clone() }
+        Self { access, refresh, version, updated_at: now, ..self.clone() }
     }
 
     /// The status.
     pub const fn status(&self) -> ConnectionStatus {
-        if self.paused {
-            ConnectionStatus::Paused
-        } else if self.refresh.lapsed {
-            ConnectionStatus::ReauthorizationRequired
-        } else if self.refresh.last_error.is_some() {
-            ConnectionStatus::Error
-        } else {
-            ConnectionStatus::Active
-        }
+        if self.paused { ConnectionStatus::Paused } else { self.refresh.status() }
     }
 
     /// Whether it is refreshed: neither paused nor lapsed.

@@ -39,6 +39,9 @@ pub struct Reading {
     /// The busy times in it of copies that Kalends published, each with the calendar of the event, in order. They block
     /// nothing for that calendar's agent, for which the event itself blocks.
     pub copies: Vec<(CalendarId, Span)>,
+    /// A digest of the provider's tag for the state that was read, if it has one (a sync token, RFC 6578, or a CTag).
+    /// While the tag stays the same, the busy times in `covers` do too.
+    pub tag: Option<[u8; 32]>,
 }
 
 impl Reading {
@@ -75,6 +78,19 @@ impl ExternalCalendar {
         });
         let revision = if same { self.revision } else { Revision(self.revision.0 + 1) };
         Self { revision, reading: Some(reading), ..self.clone() }
+    }
+
+    /// The tag of the last reading, if that reading covers exactly `window`: while the provider's tag stays the same,
+    /// the busy times need not be read again.
+    pub fn known_tag(&self, window: Span) -> Option<[u8; 32]> {
+        self.reading.as_ref().filter(|reading| reading.covers == window).and_then(|reading| reading.tag)
+    }
+
+    /// The calendar whose busy times were found unchanged at `now`.
+    #[must_use]
+    pub fn unchanged(&self, now: Timestamp) -> Self {
+        let reading = self.reading.clone().map(|reading| Reading { read_at: now, ..reading });
+        Self { reading, ..self.clone() }
     }
 
     /// The calendar without a reading, because it counts for nobody.
@@ -176,5 +192,76 @@ impl Confidential {
     /// [`ConfidentialError`].
     pub fn read(document: &[u8]) -> Result<Self, ConfidentialError> {
         serde_json::from_slice(document).map_err(|_| ConfidentialError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_time::SignedDuration;
+    use rstest::rstest;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    const TAG: [u8; 32] = [7; 32];
+
+    fn hours(from: i64, to: i64) -> Span {
+        Span::new(NOW + SignedDuration::hours(from), NOW + SignedDuration::hours(to)).unwrap()
+    }
+
+    fn calendar(reading: Option<Reading>) -> ExternalCalendar {
+        ExternalCalendar {
+            id: ExternalCalendarId::from_uuid(Uuid::from_u128(3)),
+            org: OrgId::from_uuid(Uuid::from_u128(1)),
+            connection: ConnectionId::from_uuid(Uuid::from_u128(2)),
+            theirs: TheirCalendar { reference: "c".into(), name: "Private".into(), primary: true },
+            revision: Revision(4),
+            reading,
+        }
+    }
+
+    fn reading(tag: Option<[u8; 32]>) -> Reading {
+        let copies = vec![(CalendarId::from_uuid(Uuid::from_u128(9)), hours(5, 6))];
+        let spans = BusySet::from_unsorted(vec![hours(1, 2)]);
+        Reading { read_at: NOW, covers: hours(0, 24), spans, copies, tag }
+    }
+
+    #[rstest]
+    #[case::same_window(Some(reading(Some(TAG))), hours(0, 24), Some(TAG))]
+    #[case::later_window(Some(reading(Some(TAG))), hours(1, 25), None)]
+    #[case::wider_window(Some(reading(Some(TAG))), hours(0, 25), None)]
+    #[case::narrower_window(Some(reading(Some(TAG))), hours(0, 23), None)]
+    #[case::no_tag(Some(reading(None)), hours(0, 24), None)]
+    #[case::never_read(None, hours(0, 24), None)]
+    fn a_tag_is_known_for_the_window_that_was_read(
+        #[case] reading: Option<Reading>,
+        #[case] window: Span,
+        #[case] known: Option<[u8; 32]>,
+    ) {
+        assert_eq!(calendar(reading).known_tag(window), known);
+    }
+
+    #[test]
+    fn an_unchanged_calendar_is_only_read_later() {
+        let (before, later) = (calendar(Some(reading(Some(TAG)))), NOW + SignedDuration::minutes(2));
+        let after = before.unchanged(later);
+        let expected = Reading { read_at: later, ..reading(Some(TAG)) };
+        assert_eq!(after, ExternalCalendar { reading: Some(expected), ..before });
+        assert_eq!(calendar(None).unchanged(later), calendar(None), "nothing was read before");
+    }
+
+    #[test]
+    fn another_tag_alone_is_no_new_revision() {
+        let before = calendar(Some(reading(Some(TAG))));
+        let after = before.read(reading(Some([8; 32])));
+        assert_eq!((after.revision, after.known_tag(hours(0, 24))), (before.revision, Some([8; 32])));
+        let moved = before.read(Reading { spans: BusySet::from_unsorted(vec![hours(2, 3)]), ..reading(Some(TAG)) });
+        assert_eq!(moved.revision, Revision(5));
+    }
+
+    #[test]
+    fn a_calendar_that_counts_for_nobody_forgets_its_tag() {
+        assert_eq!(calendar(Some(reading(Some(TAG)))).unread().known_tag(hours(0, 24)), None);
     }
 }

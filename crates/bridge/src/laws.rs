@@ -49,9 +49,9 @@ fn link() -> (ConnectionLink, LinkSecret) {
     ConnectionLink::create((org(), Some(agent(1)), calendar), NewLink::default(), NOW, &Counting::default())
 }
 
-fn connected(human: UserId, provider: Provider) -> Connection {
+fn connected(human: UserId, provider: CalendarProvider) -> Connection {
     let tokens = Tokens { access: "a".into(), access_until: NOW, refresh: "b".into(), publishing: false };
-    Connection::create((org(), human, provider), tokens, NOW, &Counting::default())
+    Connection::create((org(), human, provider), Access::Consent(tokens), NOW, &Counting::default())
 }
 
 fn granted(human: UserId, audience: Audience, agents: Vec<AgentId>) -> Grant {
@@ -60,11 +60,39 @@ fn granted(human: UserId, audience: Audience, agents: Vec<AgentId>) -> Grant {
 
 /// The user completes the link with an account of their own.
 fn completing(link: &ConnectionLink, by: u8, what: u8, now: Timestamp) -> Result<ConnectionLink, LinkError> {
-    let account = Connection { id: connection(what), ..connected(human(by), Provider::Google) };
+    let account = Connection { id: connection(what), ..connected(human(by), CalendarProvider::Google) };
     link.complete(&granted(human(by), Audience::All, Vec::new()), &account, now).map_err(|error| match error {
         IncompleteError::Link(error) => error,
         other => panic!("{other}"),
     })
+}
+
+/// How a refresh ends, or a new consent.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    Good,
+    Partly,
+    Failed,
+    Lapsed,
+    Consent,
+}
+
+/// Turns of which most are failures, so that ten in a row are common.
+fn turn() -> impl Strategy<Value = Turn> {
+    prop_oneof![
+        1 => Just(Turn::Good),
+        1 => Just(Turn::Partly),
+        24 => Just(Turn::Failed),
+        1 => Just(Turn::Lapsed),
+        1 => Just(Turn::Consent),
+    ]
+}
+
+/// The turns since the last success or consent: the number of failures, and whether the last of them was a lapse.
+fn since_success(turns: &[Turn]) -> (usize, bool) {
+    let is_failure = |turn: &&Turn| matches!(turn, Turn::Failed | Turn::Lapsed);
+    let failures = turns.iter().rev().take_while(is_failure).count();
+    (failures, matches!(turns.last(), Some(Turn::Lapsed)))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -218,6 +246,7 @@ proptest! {
                         (of, Span::new(at(start), at(start + 1)).unwrap())
                     })
                     .collect(),
+                tag: None,
             };
             let same = calendar.reading.as_ref().is_some_and(|last| {
                 last.covers == reading.covers && last.spans == reading.spans && last.copies == reading.copies
@@ -233,6 +262,55 @@ proptest! {
             prop_assert_eq!(busy.copies, copies);
             calendar = next;
         }
+    }
+
+    /// A connection needs its user exactly after a lapse and after ten failures in a row, until a success or a new
+    /// consent. Each need begins once.
+    #[test]
+    fn attention_is_needed_after_a_lapse_or_ten_failures(turns in prop::collection::vec(turn(), 0..60)) {
+        let mut account = connected(human(1), CalendarProvider::Google);
+        let mut needed = false;
+        for (index, turn) in turns.iter().enumerate() {
+            let ended = match turn {
+                Turn::Good => Some(Ended::Good),
+                Turn::Partly => Some(Ended::Partly("some".into())),
+                Turn::Failed => Some(Ended::Failed("away".into())),
+                Turn::Lapsed => Some(Ended::Lapsed("gone".into())),
+                Turn::Consent => None,
+            };
+            let before = account.refresh.clone();
+            account = match ended {
+                Some(ended) => Connection { refresh: before.after(ended, NOW), ..account },
+                None => account.reauthorized(account.access.clone(), NOW),
+            };
+            let (failures, lapsed) = since_success(&turns[..=index]);
+            let needs = lapsed || failures >= 10;
+            prop_assert_eq!(account.refresh.needs_attention(), needs, "{:?}", &turns[..=index]);
+            prop_assert_eq!(account.refresh.begins_to_need_attention(&before), needs && !needed);
+            if needs {
+                let expected =
+                    if lapsed { ConnectionStatus::ReauthorizationRequired } else { ConnectionStatus::Error };
+                prop_assert_eq!(account.status(), expected);
+            }
+            needed = needs;
+        }
+    }
+
+    /// A refresh that did not lapse is repeated in time: after at most 40 minutes, and not sooner after more failures
+    /// than after fewer. CalDAV is never refreshed later than another provider.
+    #[test]
+    fn the_next_refresh_is_due_in_time(failures in 0..20u32, random: u32, which in 0..CalendarProvider::ALL.len()) {
+        let wait = |provider, failures| {
+            let state = RefreshState { failures, ..RefreshState::default() };
+            next_due(provider, &state, NOW, random).unwrap() - NOW
+        };
+        let provider = CalendarProvider::ALL[which];
+        let next = wait(provider, failures);
+        prop_assert!(next > SignedDuration::seconds(107) && next <= SignedDuration::minutes(40), "{:?}", next);
+        prop_assert!(wait(provider, failures + 1) >= next);
+        prop_assert!(wait(CalendarProvider::Caldav, failures) <= next);
+        let lapsed = RefreshState { failures, lapsed: true, ..RefreshState::default() };
+        prop_assert_eq!(next_due(provider, &lapsed, NOW, random), None);
     }
 
     /// A grant covers exactly the agents of its audience.
@@ -255,8 +333,11 @@ proptest! {
         access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, publishing: bool,
         reference in ".{1,30}", name in ".{0,30}",
     ) {
-        let tokens = Tokens { access, access_until: Timestamp::from_micros(until), refresh, publishing };
-        prop_assert_eq!(Tokens::read(&tokens.write()), Ok(tokens));
+        let access_until = Timestamp::from_micros(until);
+        let access = Access::Consent(Tokens { access, access_until, refresh, publishing });
+        for provider in [CalendarProvider::Google, CalendarProvider::Microsoft] {
+            prop_assert_eq!(Access::read(provider, &access.write()), Ok(access.clone()));
+        }
         let theirs = TheirCalendar { reference, name, primary: false };
         let Confidential { reference, name } = Confidential::read(&Confidential::write(&theirs)).unwrap();
         prop_assert_eq!((reference, name), (theirs.reference, theirs.name));
@@ -268,7 +349,9 @@ proptest! {
 #[case(b"[1]")]
 #[case(br#"{"access":"a","until":1,"refresh":"b","reference":"c","name":"d"}"#)]
 fn other_documents_are_refused(#[case] document: &[u8]) {
-    assert_eq!(Tokens::read(document), Err(TokensError));
+    for provider in CalendarProvider::ALL {
+        assert_eq!(Access::read(provider, document), Err(AccessError), "{provider:?}");
+    }
     assert_eq!(Confidential::read(document), Err(ConfidentialError));
 }
 
@@ -297,7 +380,7 @@ fn a_link_is_completed_by_a_grant_that_covers_its_calendar() {
         ConnectionLink::create(of, new_link(publishing), NOW, &Counting::default()).0.open(human(1), NOW).unwrap()
     };
     let (google, selected) =
-        (connected(human(1), Provider::Google), granted(human(1), Audience::Selected, vec![agent(1)]));
+        (connected(human(1), CalendarProvider::Google), granted(human(1), Audience::Selected, vec![agent(1)]));
     let all = granted(human(1), Audience::All, Vec::new());
     let completed = open(Some(agent(1)), false).complete(&selected, &google, NOW).unwrap();
     assert_eq!((completed.state, completed.connection), (LinkStatus::Completed, Some(google.id)));
@@ -309,19 +392,20 @@ fn a_link_is_completed_by_a_grant_that_covers_its_calendar() {
     let refused = open(Some(agent(1)), false).complete(&all, &paused, NOW);
     assert_eq!(refused, Err(IncompleteError::NotRefreshed(ConnectionStatus::Paused)));
     let refused = open(Some(agent(1)), true).complete(&all, &google, NOW);
-    assert_eq!(refused, Err(IncompleteError::NotSuited(Provider::Google)));
-    assert!(open(None, true).complete(&all, &connected(human(1), Provider::Microsoft), NOW).is_ok());
+    assert_eq!(refused, Err(IncompleteError::NotSuited(CalendarProvider::Google)));
+    assert!(open(None, true).complete(&all, &connected(human(1), CalendarProvider::Microsoft), NOW).is_ok());
     let other = granted(human(2), Audience::All, Vec::new());
     assert_eq!(open(None, false).complete(&other, &google, NOW), Err(LinkError::OtherHuman.into()));
 }
 
 #[rstest]
-#[case(Provider::Google, false, true)]
-#[case(Provider::Google, true, false)]
-#[case(Provider::Microsoft, true, true)]
-#[case(Provider::Oidc, false, false)]
-fn events_cannot_be_published_to_google(#[case] provider: Provider, #[case] publishing: bool, #[case] suits: bool) {
-    assert_eq!(NewLink { publishing, policy: PublicationPolicy::None }.suits(provider), suits);
+#[case(CalendarProvider::Google, false)]
+#[case(CalendarProvider::Microsoft, true)]
+#[case(CalendarProvider::Caldav, false)]
+#[case(CalendarProvider::Example, false)]
+fn events_can_only_be_published_to_microsoft(#[case] provider: CalendarProvider, #[case] suits: bool) {
+    let link = |publishing| NewLink { publishing, policy: PublicationPolicy::None };
+    assert_eq!((link(false).suits(provider), link(true).suits(provider)), (true, suits));
 }
 
 #[test]

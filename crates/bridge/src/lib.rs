@@ -37,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access;
 mod attempt;
 mod change;
 mod connection;
@@ -48,14 +49,19 @@ mod human;
 mod laws;
 mod link;
 pub mod ports;
+mod provider;
 mod publishing;
 mod refresh;
 
+pub use access::{
+    ADDRESSES_MAX, Access, AccessError, CaldavAccount, DRAWN_MAX, DRAWN_NAMES, Drawing, DrawnCalendar, PASSWORD_MAX,
+    SERVER_URL_MAX, Tokens, USERNAME_MAX,
+};
 pub use attempt::{ConnectAttempt, Purpose, Scopes};
 pub use change::{Change, RefreshClaim};
 pub use connection::{
-    Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, ListedConnection, Tokens, TokensError,
-    UNREADABLE_CONNECTION, UnreadableConnection,
+    Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, ListedConnection, UNREADABLE_CONNECTION,
+    UnreadableConnection,
 };
 pub use external::{
     CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
@@ -68,6 +74,7 @@ pub use kalends_calendars::PublicationPolicy;
 pub use link::{
     ConnectionLink, IncompleteError, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink, SETUP_LASTS,
 };
+pub use provider::{CalendarProvider, NoCalendars};
 pub use publishing::{
     Adopted, COPIES_MAX, COPY_DESCRIPTION_MAX, COPY_LOCATION_MAX, COPY_TITLE_MAX, Copy, CopyContent, CopyKey,
     CopyState, Destination, DestinationError, FoundCopy, Plan, PublishClaim, PublishOutcome, PublishState, Recorded,

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use kalends_accounts::{TokenHash, oauth::Provider};
+use kalends_accounts::TokenHash;
 use kalends_calendars::PublicationPolicy;
 use kalends_kernel::{
     AgentId, CalendarId, ConnectionId, ConnectionLinkId, Entropy, OrgId, UserId, Version, base64url, random_bytes,
 };
 use kalends_time::{SignedDuration, Timestamp};
 
-use crate::{Connection, ConnectionStatus, Grant};
+use crate::{CalendarProvider, Connection, ConnectionStatus, Grant};
 
 /// How long a link waits for a user to open it.
 pub const LINK_LASTS: SignedDuration = SignedDuration::minutes(15);
@@ -97,14 +97,9 @@ pub struct NewLink {
 }
 
 impl NewLink {
-    /// Whether a provider supports this: events cannot be published to Google calendars, and an operator's own provider
-    /// has no calendars.
-    pub const fn suits(self, provider: Provider) -> bool {
-        match provider {
-            Provider::Google => !self.publishing,
-            Provider::Microsoft => true,
-            Provider::Oidc => false,
-        }
+    /// Whether a provider supports this.
+    pub const fn suits(self, provider: CalendarProvider) -> bool {
+        !self.publishing || provider.takes_copies()
     }
 }
 
@@ -167,7 +162,7 @@ pub enum IncompleteError {
     NotRefreshed(ConnectionStatus),
     /// The provider does not support what the link asks for.
     #[error("events cannot be published to {} calendars", .0.title())]
-    NotSuited(Provider),
+    NotSuited(CalendarProvider),
     /// The link cannot be completed.
     #[error(transparent)]
     Link(#[from] LinkError),

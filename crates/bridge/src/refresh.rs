@@ -2,6 +2,8 @@
 
 use kalends_time::{SignedDuration, Span, Timestamp};
 
+use crate::{CalendarProvider, ConnectionStatus};
+
 /// How long the claim on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
@@ -14,8 +16,13 @@ pub const SPANS_MAX: usize = 10_000;
 
 /// The time from a successful refresh to the next one.
 const EVERY: SignedDuration = SignedDuration::minutes(5);
+/// The same for CalDAV, where one small request finds that nothing has changed.
+const EVERY_CALDAV: SignedDuration = SignedDuration::minutes(2);
 /// The longest time from a failed refresh to the next one, so that busy times do not stay stale for long.
 const AT_LATEST: SignedDuration = SignedDuration::minutes(40);
+/// The number of failed refreshes in a row after which the user should look at a connection: about four hours of
+/// failures.
+const FAILURES_UNTIL_ATTENTION: u32 = 10;
 /// The days that a refresh looks back and ahead, from the last midnight (UTC).
 const DAYS_BACK: i64 = 1;
 const DAYS_AHEAD: i64 = 184;
@@ -75,20 +82,47 @@ impl RefreshState {
         }
     }
 
+    /// Whether the user has to look at the connection: the provider no longer accepts the access, or refreshes have
+    /// failed for hours.
+    pub const fn needs_attention(&self) -> bool {
+        self.lapsed || self.failures >= FAILURES_UNTIL_ATTENTION
+    }
+
+    /// Whether the end of a refresh that changed the state from `before` to this one made the connection need its user.
+    pub const fn begins_to_need_attention(&self, before: &Self) -> bool {
+        self.needs_attention() && !before.needs_attention()
+    }
+
+    /// The status of a connection with this state that is not paused.
+    pub const fn status(&self) -> ConnectionStatus {
+        if self.lapsed {
+            ConnectionStatus::ReauthorizationRequired
+        } else if self.last_error.is_some() {
+            ConnectionStatus::Error
+        } else {
+            ConnectionStatus::Active
+        }
+    }
+
     /// The state after the user has consented again.
     pub(crate) fn reauthorized(&self) -> Self {
         Self { refreshed_at: self.refreshed_at, ..Self::default() }
     }
 }
 
-/// When the next refresh is due after one that ended at `now`; `None` if the connection has lapsed. The wait is 5
-/// minutes after a success or a first failure. It doubles with each further failure in a row, up to 40 minutes. It is
-/// shortened by up to a tenth, as `random` decides, so that connections do not stay in step with each other.
-pub fn next_due(state: &RefreshState, now: Timestamp, random: u32) -> Option<Timestamp> {
+/// When the next refresh of an account at `provider` is due after one that ended at `now`; `None` if the connection has
+/// lapsed. The wait is 5 minutes after a success or a first failure, and 2 minutes for CalDAV. It doubles with each
+/// further failure in a row, up to 40 minutes. It is shortened by up to a tenth, as `random` decides, so that
+/// connections do not stay in step with each other.
+pub fn next_due(provider: CalendarProvider, state: &RefreshState, now: Timestamp, random: u32) -> Option<Timestamp> {
     if state.lapsed {
         return None;
     }
-    let doubled = EVERY.as_micros().saturating_mul(1 << state.failures.saturating_sub(1).min(10));
+    let every = match provider {
+        CalendarProvider::Caldav => EVERY_CALDAV,
+        CalendarProvider::Google | CalendarProvider::Microsoft | CalendarProvider::Example => EVERY,
+    };
+    let doubled = every.as_micros().saturating_mul(1 << state.failures.saturating_sub(1).min(10));
     let wait = doubled.min(AT_LATEST.as_micros());
     let sooner = i128::from(random) * i128::from(wait / 10) / i128::from(u32::MAX);
     Some(now + SignedDuration::micros(wait - i64::try_from(sooner).unwrap_or(0)))
@@ -102,31 +136,50 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
+    const GOOGLE: CalendarProvider = CalendarProvider::Google;
+
     #[rstest]
-    #[case(0, 300)]
-    #[case(1, 300)]
-    #[case(2, 600)]
-    #[case(4, 2400)]
-    #[case(5, 2400)]
-    #[case(u32::MAX, 2400)]
-    fn the_wait_doubles_with_each_failure(#[case] failures: u32, #[case] seconds: i64) {
+    #[case(0, 300, 120)]
+    #[case(1, 300, 120)]
+    #[case(2, 600, 240)]
+    #[case(4, 2400, 960)]
+    #[case(5, 2400, 1920)]
+    #[case(6, 2400, 2400)]
+    #[case(u32::MAX, 2400, 2400)]
+    fn the_wait_doubles_with_each_failure(#[case] failures: u32, #[case] seconds: i64, #[case] caldav: i64) {
         let state = RefreshState { failures, ..RefreshState::default() };
-        let after = |random| (next_due(&state, NOW, random).unwrap() - NOW).as_seconds();
-        assert_eq!((after(0), after(u32::MAX)), (seconds, seconds * 9 / 10));
+        for provider in CalendarProvider::ALL {
+            let seconds = if provider == CalendarProvider::Caldav { caldav } else { seconds };
+            let after = |random| (next_due(provider, &state, NOW, random).unwrap() - NOW).as_seconds();
+            assert_eq!((after(0), after(u32::MAX)), (seconds, seconds * 9 / 10), "{provider:?}");
+        }
+    }
+
+    #[rstest]
+    #[case(9, false)]
+    #[case(10, true)]
+    fn ten_failures_in_a_row_need_attention(#[case] failures: u32, #[case] needs: bool) {
+        let failed = |state: RefreshState, _| state.after(Ended::Failed("away".into()), NOW);
+        let state = (0..failures).fold(RefreshState::default(), failed);
+        assert_eq!(state.needs_attention(), needs);
+        assert!(!state.after(Ended::Partly("some".into()), NOW).needs_attention());
+        let lapsed = state.after(Ended::Lapsed("gone".into()), NOW);
+        assert!(lapsed.needs_attention() && !lapsed.reauthorized().needs_attention());
+        assert_eq!(lapsed.begins_to_need_attention(&state), !needs, "the user already knows after ten failures");
     }
 
     #[test]
     fn a_lapsed_connection_is_not_due_until_reauthorized() {
         let state = RefreshState::default().after(Ended::Lapsed("gone".into()), NOW);
-        assert_eq!(next_due(&state, NOW, 0), None);
-        assert_eq!(next_due(&state.reauthorized(), NOW, 0), Some(NOW + EVERY));
+        assert_eq!(next_due(GOOGLE, &state, NOW, 0), None);
+        assert_eq!(next_due(GOOGLE, &state.reauthorized(), NOW, 0), Some(NOW + EVERY));
     }
 
     #[test]
     fn a_partial_refresh_does_not_delay_the_next() {
         let partly = RefreshState::default().after(Ended::Partly("one".into()), NOW);
         assert_eq!((partly.refreshed_at, partly.failures, partly.last_error.as_deref()), (Some(NOW), 0, Some("one")));
-        assert_eq!(next_due(&partly, NOW, 0), Some(NOW + EVERY));
+        assert_eq!(next_due(GOOGLE, &partly, NOW, 0), Some(NOW + EVERY));
     }
 
     #[test]

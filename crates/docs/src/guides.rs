@@ -130,4 +130,5 @@ guides! {
     Contribute "contribute/decisions/0012" "docs/contribute/decisions/0012-oracles-from-other-crates.md";
     Contribute "contribute/decisions/0013" "docs/contribute/decisions/0013-spans-by-opentelemetry.md";
     Contribute "contribute/decisions/0014" "docs/contribute/decisions/0014-publishing-by-comparison.md";
+    Contribute "contribute/decisions/0015" "docs/contribute/decisions/0015-caldav-by-our-own-expansion-and-tags.md";
 }

@@ -5,9 +5,10 @@ use std::{future::Future, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{
-    CalendarProviders, FoundCopy, PROVIDER_WITHIN, ProviderError, PublishStep, PublishedStep, TheirBusy,
+    AskedCalendar, CaldavLogin, CalendarProviders, DiscoveryError, PROVIDER_WITHIN, ProviderError, PublishedStep,
+    TheirBusy,
 };
-use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_bridge::{Access, CaldavAccount, CalendarProvider, Drawing, FoundCopy, Step, TheirCalendar, Tokens};
 use kalends_egress::Egress;
 use kalends_kernel::CalendarId;
 use kalends_time::{Span, Timestamp};
@@ -16,7 +17,8 @@ use tokio::time::timeout;
 use crate::{
     ProviderSettings,
     account::{Account, post_form},
-    google,
+    answer::{known, listed, unknown},
+    caldav, google,
     microsoft::{self, publishing},
     tokens,
 };
@@ -27,13 +29,16 @@ use crate::{
 pub struct CalendarAccounts {
     egress: Arc<Egress>,
     configured: Vec<ProviderSettings>,
+    /// Whether the stand-in is offered.
+    standin: bool,
     within: Duration,
 }
 
 impl CalendarAccounts {
-    /// Creates the set of providers. Each provider may occur only once.
-    pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>) -> Self {
-        Self { egress, configured, within: PROVIDER_WITHIN }
+    /// Creates the set of providers: the configured ones, each at most once, CalDAV, and the stand-in if `standin` is
+    /// set.
+    pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>, standin: bool) -> Self {
+        Self { egress, configured, standin, within: PROVIDER_WITHIN }
     }
 
     fn of(&self, provider: Provider) -> Option<&ProviderSettings> {
@@ -44,8 +49,23 @@ impl CalendarAccounts {
         self.of(provider).ok_or_else(|| ProviderError::Unavailable("it is not configured".into()))
     }
 
-    fn account(&self, provider: Provider, tokens: &Tokens) -> Result<Account<'_>, ProviderError> {
-        Account::new(&self.egress, &self.configured(provider)?.api, tokens)
+    /// The account that the access opens.
+    fn opened<'a>(&'a self, provider: CalendarProvider, access: &'a Access) -> Result<Opened<'a>, ProviderError> {
+        let account = |provider, tokens| Account::new(&self.egress, &self.configured(provider)?.api, tokens);
+        match (provider, access) {
+            (CalendarProvider::Google, Access::Consent(tokens)) => {
+                account(Provider::Google, tokens).map(Opened::Google)
+            }
+            (CalendarProvider::Microsoft, Access::Consent(tokens)) => {
+                account(Provider::Microsoft, tokens).map(|account| Opened::Microsoft(account, tokens))
+            }
+            (CalendarProvider::Caldav, Access::Password(account)) => Ok(Opened::Caldav(account)),
+            (CalendarProvider::Example, Access::Drawn(drawing)) if self.standin => Ok(Opened::Example(drawing)),
+            (CalendarProvider::Example, Access::Drawn(_)) => {
+                Err(ProviderError::Unavailable("it is not configured".into()))
+            }
+            _ => Err(ProviderError::Malformed("the stored access is that of another provider".into())),
+        }
     }
 
     /// Runs a call with a limit on its total time.
@@ -58,9 +78,12 @@ impl CalendarAccounts {
     }
 }
 
-/// The error of a provider that users can only sign in with.
-fn no_calendars() -> ProviderError {
-    ProviderError::Unavailable("it has no calendars".into())
+/// An account that can be read.
+enum Opened<'a> {
+    Google(Account<'a>),
+    Microsoft(Account<'a>, &'a Tokens),
+    Caldav(&'a CaldavAccount),
+    Example(&'a Drawing),
 }
 
 /// The error of a provider to whose calendars events cannot be published.
@@ -70,6 +93,15 @@ fn no_publishing() -> ProviderError {
 
 #[async_trait]
 impl CalendarProviders for CalendarAccounts {
+    fn offers(&self, provider: CalendarProvider) -> bool {
+        match provider {
+            CalendarProvider::Google => self.of(Provider::Google).is_some(),
+            CalendarProvider::Microsoft => self.of(Provider::Microsoft).is_some(),
+            CalendarProvider::Caldav => true,
+            CalendarProvider::Example => self.standin,
+        }
+    }
+
     fn client(&self, provider: Provider) -> Option<&Client> {
         self.of(provider).map(|settings| &settings.client)
     }
@@ -94,59 +126,75 @@ impl CalendarProviders for CalendarAccounts {
         tokens::granted(answer.status, &answer.body, Some(tokens), now)
     }
 
-    async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
-        let account = self.account(provider, tokens)?;
-        match provider {
-            Provider::Google => self.in_time(google::calendars(&account)).await,
-            Provider::Microsoft => self.in_time(microsoft::calendars(&account)).await,
-            Provider::Oidc => Err(no_calendars()),
+    async fn discover(&self, login: &CaldavLogin) -> Result<(CaldavAccount, Vec<TheirCalendar>), DiscoveryError> {
+        let found = self.in_time(async { Ok(caldav::discover(&self.egress, login).await) }).await?;
+        let (account, calendars) = found?;
+        let calendars = listed(calendars);
+        if calendars.is_empty() { Err(DiscoveryError::NoCalendars) } else { Ok((account, calendars)) }
+    }
+
+    async fn calendars(
+        &self,
+        provider: CalendarProvider,
+        access: &Access,
+    ) -> Result<Vec<TheirCalendar>, ProviderError> {
+        match self.opened(provider, access)? {
+            Opened::Google(account) => self.in_time(google::calendars(&account)).await,
+            Opened::Microsoft(account, _) => self.in_time(microsoft::calendars(&account)).await,
+            Opened::Caldav(account) => self.in_time(caldav::calendars(&self.egress, account)).await.map(listed),
+            Opened::Example(drawing) => Ok(drawing.listed()),
         }
     }
 
     async fn busy(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
-        references: &[String],
+        provider: CalendarProvider,
+        access: &Access,
+        calendars: &[AskedCalendar],
         window: Span,
     ) -> Result<Vec<TheirBusy>, ProviderError> {
-        let account = self.account(provider, tokens)?;
-        match provider {
-            Provider::Google => self.in_time(google::busy(&account, references, window)).await,
-            Provider::Microsoft => self.in_time(microsoft::busy(&account, references, window, tokens.publishing)).await,
-            Provider::Oidc => Err(no_calendars()),
+        let references: Vec<String> = calendars.iter().map(|asked| asked.reference.clone()).collect();
+        match self.opened(provider, access)? {
+            Opened::Google(account) => self.in_time(google::busy(&account, &references, window)).await,
+            Opened::Microsoft(account, tokens) => {
+                self.in_time(microsoft::busy(&account, &references, window, tokens.publishing)).await
+            }
+            Opened::Caldav(account) => self.in_time(caldav::busy(&self.egress, account, calendars, window)).await,
+            Opened::Example(drawing) => {
+                let busy = |reference: &String| match drawing.busy(reference) {
+                    Some(spans) => known(spans.to_vec()),
+                    None => unknown("not_found"),
+                };
+                Ok(references.iter().map(busy).collect())
+            }
         }
     }
 
     async fn copies(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
         since: Timestamp,
     ) -> Result<Vec<FoundCopy>, ProviderError> {
-        let account = self.account(provider, tokens)?;
-        match provider {
-            Provider::Microsoft => self.in_time(publishing::copies(&account, target, calendar, since)).await,
-            Provider::Google => Err(no_publishing()),
-            Provider::Oidc => Err(no_calendars()),
+        match self.opened(provider, access)? {
+            Opened::Microsoft(account, _) => self.in_time(publishing::copies(&account, target, calendar, since)).await,
+            Opened::Google(_) | Opened::Caldav(_) | Opened::Example(_) => Err(no_publishing()),
         }
     }
 
     async fn publish(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
-        steps: &[PublishStep],
+        steps: &[Step],
     ) -> Result<Vec<PublishedStep>, ProviderError> {
-        let account = self.account(provider, tokens)?;
-        match provider {
-            Provider::Microsoft => self.in_time(publishing::publish(&account, target, calendar, steps)).await,
-            Provider::Google => Err(no_publishing()),
-            Provider::Oidc => Err(no_calendars()),
+        match self.opened(provider, access)? {
+            Opened::Microsoft(account, _) => self.in_time(publishing::publish(&account, target, calendar, steps)).await,
+            Opened::Google(_) | Opened::Caldav(_) | Opened::Example(_) => Err(no_publishing()),
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn unavailable(status: u16, code: Option<&str>) -> ProviderError {
 
 /// Busy times without copies.
 pub(crate) const fn known(spans: Vec<Span>) -> TheirBusy {
-    TheirBusy::Known { spans, copies: Vec::new() }
+    TheirBusy::Known { spans, copies: Vec::new(), tag: None, unread: 0 }
 }
 
 /// A calendar that the provider reports no busy times for, with the error code.
@@ -93,13 +93,14 @@ pub(crate) fn add(busy: &mut TheirBusy, more: TheirBusy) {
     match (busy, more) {
         (TheirBusy::Unknown(_), _) => {}
         (busy, more @ TheirBusy::Unknown(_)) => *busy = more,
-        (TheirBusy::Known { spans, copies }, TheirBusy::Known { spans: more, copies: more_copies })
+        (TheirBusy::Known { spans, copies, .. }, TheirBusy::Known { spans: more, copies: more_copies, .. })
             if spans.len() + copies.len() + more.len() + more_copies.len() <= RAW_SPANS_MAX =>
         {
             spans.extend::<Vec<Span>>(more);
             copies.extend::<Vec<(CalendarId, Span)>>(more_copies);
         }
-        (busy, TheirBusy::Known { .. }) => *busy = unknown(TOO_MUCH),
+        // Calendars that are read in parts have no tag.
+        (busy, TheirBusy::Known { .. } | TheirBusy::Unchanged) => *busy = unknown(TOO_MUCH),
     }
 }
 

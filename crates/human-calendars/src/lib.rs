@@ -13,6 +13,7 @@
 mod account;
 mod accounts;
 mod answer;
+mod caldav;
 pub mod defaults;
 mod google;
 mod microsoft;

@@ -146,7 +146,7 @@ fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), Provide
             None => spans.push(span),
         }
     }
-    Ok((TheirBusy::Known { spans, copies }, next))
+    Ok((TheirBusy::Known { spans, copies, tag: None, unread: 0 }, next))
 }
 
 #[cfg(test)]

@@ -138,10 +138,10 @@ metrics! {
     ICAL_SYNCS: IntCounterVec = "kalends_ical_syncs_total" ["outcome"];
     /// Time that one sync took.
     ICAL_SYNC_SECONDS: Histogram = "kalends_ical_sync_seconds";
-    /// Refreshes of human calendars, by outcome.
-    HUMAN_CALENDAR_REFRESHES: IntCounterVec = "kalends_human_calendar_refreshes_total" ["outcome"];
-    /// Time that one refresh took.
-    HUMAN_CALENDAR_REFRESH_SECONDS: Histogram = "kalends_human_calendar_refresh_seconds";
+    /// Refreshes of human calendars, by provider and outcome.
+    HUMAN_CALENDAR_REFRESHES: IntCounterVec = "kalends_human_calendar_refreshes_total" ["provider", "outcome"];
+    /// Time that one refresh took, by provider.
+    HUMAN_CALENDAR_REFRESH_SECONDS: HistogramVec = "kalends_human_calendar_refresh_seconds" ["provider"];
     /// Attempts to publish a calendar to a human calendar, by outcome.
     PUBLICATIONS: IntCounterVec = "kalends_publications_total" ["outcome"];
     /// Time that one attempt to publish took.

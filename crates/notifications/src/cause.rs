@@ -30,6 +30,8 @@ pub enum Due {
     ProposalExpiry,
     /// The expiry of a write that waits for approval.
     ApprovalExpiry,
+    /// The refresh of a connection that ends with a lapse, or as one of many failures in a row.
+    Refresh,
     /// A 410 from an endpoint, or five days of uninterrupted failures.
     EndpointFailure,
 }
@@ -57,6 +59,8 @@ pub enum Payload {
     ProposalExpiry,
     /// An Approval, without its `result`.
     Approval,
+    /// `connection_id`, `provider`, `status`.
+    ConnectionAttention,
     /// A webhook endpoint with `reason`: `gone` or `failing`.
     WebhookWithReason,
     /// A webhook endpoint.
@@ -144,6 +148,7 @@ impl EventType {
                 Cause::Operation("POST", "/v1/approvals/{id}/cancel"),
                 Cause::Due(Due::ApprovalExpiry),
             ],
+            Self::ConnectionNeedsAttention => &[Cause::Due(Due::Refresh)],
             Self::WebhookDeactivated => &[Cause::Due(Due::EndpointFailure)],
             Self::WebhookTest => &[Cause::Operation("POST", "/v1/webhooks/{id}/test")],
         }
@@ -170,6 +175,7 @@ impl EventType {
             Self::ProposalCancelled => Payload::ProposalCancellation,
             Self::ProposalExpired => Payload::ProposalExpiry,
             Self::ApprovalRequested | Self::ApprovalDecided => Payload::Approval,
+            Self::ConnectionNeedsAttention => Payload::ConnectionAttention,
             Self::WebhookDeactivated => Payload::WebhookWithReason,
             Self::WebhookTest => Payload::Webhook,
         }
@@ -313,6 +319,7 @@ mod tests {
     #[case(Due::End, "event.ended")]
     #[case(Due::HoldExpiry, "event.hold_expired")]
     #[case(Due::ProposalExpiry, "proposal.expired")]
+    #[case(Due::Refresh, "connection.needs_attention")]
     #[case(Due::EndpointFailure, "webhook.deactivated")]
     fn due_things_emit_their_types(#[case] due: Due, #[case] emits: &str) {
         assert_eq!(emitted_by(Cause::Due(due)), [emits]);

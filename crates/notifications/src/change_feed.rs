@@ -40,7 +40,7 @@ pub struct FeedEntry {
 }
 
 impl FeedEntry {
-    /// The entry of a message; `None` if it is about a webhook endpoint, which is configuration.
+    /// The entry of a message; `None` if it is about a webhook endpoint or a connection, which are configuration.
     pub fn of_message(message: &Message) -> Option<Self> {
         Some(Self {
             id: message.id,

@@ -59,7 +59,7 @@ const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// What a webhook message announces: one of 21 types that endpoints can subscribe to, or a requested test.
+        /// What a webhook message announces: one of 22 types that endpoints can subscribe to, or a requested test.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
             $($(#[doc = $doc])+ $name,)*
@@ -138,6 +138,8 @@ event_types! {
     ApprovalRequested = "approval.requested",
     /// A write that waited was approved, denied or cancelled, it failed, or nobody decided it in time.
     ApprovalDecided = "approval.decided",
+    /// A connection needs its user, because the provider no longer grants access or refreshes keep failing.
+    ConnectionNeedsAttention = "connection.needs_attention",
     /// A webhook endpoint was switched off after lasting failure.
     WebhookDeactivated = "webhook.deactivated",
 }
@@ -166,8 +168,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_twenty_one_types_and_their_names_round_trip() {
-        assert_eq!(EventType::ALL.len(), 21);
+    fn there_are_twenty_two_types_and_their_names_round_trip() {
+        assert_eq!(EventType::ALL.len(), 22);
         for event_type in EventType::ALL {
             assert_eq!(EventType::from_name(event_type.as_str()), Some(*event_type));
             assert_eq!(EventType::from_stored(event_type.as_str()), Some(*event_type));

@@ -93,8 +93,8 @@ pub struct LetterWrite<'a> {
 pub struct SealedBridge {
     /// The user's label for the connection, if any.
     pub label: Option<String>,
-    /// The provider's tokens, if they are written.
-    pub tokens: Option<String>,
+    /// What opens a connection's account, if it is written.
+    pub access: Option<String>,
     /// The contents of the external calendars that are written, in order.
     pub contents: Vec<String>,
     /// The references of the copies that are written, in order.
@@ -321,7 +321,7 @@ impl SealedChangeSet {
 
 impl SealedBridge {
     fn texts(&self) -> impl Iterator<Item = &String> {
-        self.contents.iter().chain(&self.references).chain(&self.label).chain(&self.tokens)
+        self.contents.iter().chain(&self.references).chain(&self.label).chain(&self.access)
     }
 }
 
@@ -412,11 +412,11 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
     }
 }
 
-/// The sealed parts of a change to the bridge: a connection's label and tokens, its calendars' names, and references of
+/// The sealed parts of a change to the bridge: a connection's label and access, its calendars' names, and references of
 /// copies.
 fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBridge {
-    use kalends_bridge::{Change, Confidential, Connection, Copy, ExternalCalendar, Tokens};
-    let tokens = |id, tokens: &Tokens| Some(cipher.seal(places::connection_tokens(id), &tokens.write()));
+    use kalends_bridge::{Access, Change, Confidential, Connection, Copy, ExternalCalendar};
+    let access = |id, access: &Access| Some(cipher.seal(places::connection_tokens(id), &access.write()));
     let label = |connection: &Connection| {
         connection.label.as_ref().map(|label| cipher.seal(places::connection_label(connection.id), label.as_bytes()))
     };
@@ -426,7 +426,7 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
     match change {
         Change::CreateConnection { connection, calendars } => SealedBridge {
             label: label(connection),
-            tokens: tokens(connection.id, &connection.tokens),
+            access: access(connection.id, &connection.access),
             contents: calendars.iter().map(content).collect(),
             references: Vec::new(),
         },
@@ -434,11 +434,11 @@ fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBr
             SealedBridge { label: label(connection), ..SealedBridge::default() }
         }
         Change::ReauthorizeConnection { connection, .. } => {
-            SealedBridge { tokens: tokens(connection.id, &connection.tokens), ..SealedBridge::default() }
+            SealedBridge { access: access(connection.id, &connection.access), ..SealedBridge::default() }
         }
-        Change::EndRefresh { claim, tokens: renewed, calendars, .. } => SealedBridge {
+        Change::EndRefresh { claim, access: renewed, calendars, .. } => SealedBridge {
             label: None,
-            tokens: renewed.as_ref().and_then(|renewed| tokens(claim.connection, renewed)),
+            access: renewed.as_ref().and_then(|renewed| access(claim.connection, renewed)),
             contents: calendars.iter().map(content).collect(),
             references: Vec::new(),
         },

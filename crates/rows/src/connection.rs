@@ -1,12 +1,11 @@
 //! Rows of `calendar_connections` and `external_calendars`.
 
-use kalends_accounts::oauth::Provider;
 use kalends_app::ports::FieldCipher;
 use kalends_availability::BusySet;
 use kalends_bridge::HumanBusy;
 use kalends_bridge::{
-    Confidential, Connection, ExternalCalendar, ListedConnection, Reading, RefreshState, TheirCalendar, Tokens,
-    UnreadableConnection,
+    Access, CalendarProvider, Confidential, Connection, ExternalCalendar, ListedConnection, Reading, RefreshState,
+    TheirCalendar, UnreadableConnection,
 };
 use kalends_kernel::HumanSource;
 use kalends_kernel::{CalendarId, ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
@@ -30,6 +29,7 @@ columns! {
         refreshed_at: Option<i64>,
         last_error: Option<String>,
         failures: i64,
+        due_at: Option<i64>,
         version: i64,
         created_at: i64,
         updated_at: i64,
@@ -44,13 +44,14 @@ impl<K: Key> ConnectionRow<K> {
         let tokens = row.open(places::connection_tokens(id), &self.tokens, cipher)?;
         let label = self.label.as_deref();
         let label = label.map(|label| row.open_text(places::connection_label(id), label, cipher));
+        let provider = row.named("provider", &self.provider, CalendarProvider::from_name)?;
         Ok(Connection {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             human: UserId::from_uuid(row.uuid("human_id", &self.human_id)?),
-            provider: row.named("provider", &self.provider, Provider::of_calendars)?,
+            provider,
             label: label.transpose()?,
-            tokens: row.read("tokens", Tokens::read(&tokens))?,
+            access: row.read("tokens", Access::read(provider, &tokens))?,
             paused: self.paused,
             refresh: RefreshState {
                 refreshed_at: self.refreshed_at.map(Timestamp::from_micros),
@@ -58,6 +59,7 @@ impl<K: Key> ConnectionRow<K> {
                 failures: row.read("failures", u32::try_from(self.failures))?,
                 lapsed: self.lapsed,
             },
+            due_at: self.due_at.map(Timestamp::from_micros),
             version: Version(self.version),
             created_at: Timestamp::from_micros(self.created_at),
             updated_at: Timestamp::from_micros(self.updated_at),
@@ -69,7 +71,7 @@ impl<K: Key> ConnectionRow<K> {
     pub fn listed(self, cipher: &dyn FieldCipher) -> Result<ListedConnection, StoreError> {
         let id = ConnectionId::from_uuid(row_id("calendar_connections", "id", &self.id)?);
         let row = Located { table: "calendar_connections", id: &id };
-        let provider = row.named("provider", &self.provider, Provider::of_calendars)?;
+        let provider = row.named("provider", &self.provider, CalendarProvider::from_name)?;
         let refreshed_at = self.refreshed_at.map(Timestamp::from_micros);
         let [created_at, updated_at] = [self.created_at, self.updated_at].map(Timestamp::from_micros);
         match self.open(cipher) {
@@ -93,6 +95,8 @@ columns! {
         spans: Option<Vec<u8>>,
         /// Null if there are none.
         copies: Option<Vec<u8>>,
+        /// Null if the provider has no tag.
+        tag: Option<Vec<u8>>,
     }
 }
 
@@ -103,9 +107,9 @@ impl<K: Key> ReadingRow<K> {
 
     /// The last reading.
     fn reading(self, row: &Located<ExternalCalendarId>) -> Result<Option<Reading>, StoreError> {
-        match (self.read_at, self.covers_from, self.covers_until, self.spans, self.copies) {
-            (None, None, None, None, None) => Ok(None),
-            (Some(read_at), Some(from), Some(until), Some(spans), copies) => {
+        match (self.read_at, self.covers_from, self.covers_until, self.spans, (self.copies, self.tag)) {
+            (None, None, None, None, (None, None)) => Ok(None),
+            (Some(read_at), Some(from), Some(until), Some(spans), (copies, tag)) => {
                 let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
                 Ok(Some(Reading {
                     read_at: Timestamp::from_micros(read_at),
@@ -114,6 +118,7 @@ impl<K: Key> ReadingRow<K> {
                         .ok_or_else(|| row.corrupt("spans", "the spans are not sorted and disjoint"))?,
                     copies: read_copies(copies.as_deref().unwrap_or_default())
                         .ok_or_else(|| row.corrupt("copies", "must be calendars and spans, 32 bytes each"))?,
+                    tag: tag.map(|tag| row.read("tag", <[u8; 32]>::try_from(tag.as_slice()))).transpose()?,
                 }))
             }
             _ => Err(row.corrupt("read_at", "a reading has a time, the span that it covers, and busy spans")),

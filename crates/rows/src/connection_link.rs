@@ -94,7 +94,7 @@ impl<K: Key> AttemptRow<K> {
             publishing: self.publishing,
             oauth: Attempt {
                 key,
-                provider: row.named("provider", &self.provider, Provider::of_calendars)?,
+                provider: row.named("provider", &self.provider, Provider::from_name)?,
                 nonce: String::new(),
                 verifier: self.verifier,
                 redirect_uri: self.redirect_uri,

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{
-    CalendarProviders, ExchangeError, Exchanged, FeedFetcher, FetchError, FetchedFeed, FoundCopy, OfferedProvider,
-    ProviderError, PublishStep, PublishedStep, SignInProviders, TheirBusy, WebhookPost, WebhookReply, WebhookSender,
+    AskedCalendar, CaldavLogin, CalendarProviders, DiscoveryError, ExchangeError, Exchanged, FeedFetcher, FetchError,
+    FetchedFeed, OfferedProvider, ProviderError, PublishedStep, SignInProviders, TheirBusy, WebhookPost, WebhookReply,
+    WebhookSender,
 };
-use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_bridge::{Access, CaldavAccount, CalendarProvider, FoundCopy, Step, TheirCalendar, Tokens};
 use kalends_feeds::sync::Validators;
 use kalends_kernel::CalendarId;
 use kalends_notifications::Outcome;
@@ -69,6 +70,10 @@ fn unconfigured<T>() -> Result<T, ProviderError> {
 
 #[async_trait]
 impl CalendarProviders for NoCalendarProviders {
+    fn offers(&self, _: CalendarProvider) -> bool {
+        false
+    }
+
     fn client(&self, _: Provider) -> Option<&Client> {
         None
     }
@@ -77,22 +82,32 @@ impl CalendarProviders for NoCalendarProviders {
         unconfigured()
     }
 
+    async fn discover(&self, _: &CaldavLogin) -> Result<(CaldavAccount, Vec<TheirCalendar>), DiscoveryError> {
+        Ok(unconfigured()?)
+    }
+
     async fn renew(&self, _: Provider, _: &Tokens, _: Timestamp) -> Result<Tokens, ProviderError> {
         unconfigured()
     }
 
-    async fn calendars(&self, _: Provider, _: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+    async fn calendars(&self, _: CalendarProvider, _: &Access) -> Result<Vec<TheirCalendar>, ProviderError> {
         unconfigured()
     }
 
-    async fn busy(&self, _: Provider, _: &Tokens, _: &[String], _: Span) -> Result<Vec<TheirBusy>, ProviderError> {
+    async fn busy(
+        &self,
+        _: CalendarProvider,
+        _: &Access,
+        _: &[AskedCalendar],
+        _: Span,
+    ) -> Result<Vec<TheirBusy>, ProviderError> {
         unconfigured()
     }
 
     async fn copies(
         &self,
-        _: Provider,
-        _: &Tokens,
+        _: CalendarProvider,
+        _: &Access,
         _: &str,
         _: CalendarId,
         _: Timestamp,
@@ -102,11 +117,11 @@ impl CalendarProviders for NoCalendarProviders {
 
     async fn publish(
         &self,
-        _: Provider,
-        _: &Tokens,
+        _: CalendarProvider,
+        _: &Access,
         _: &str,
         _: CalendarId,
-        _: &[PublishStep],
+        _: &[Step],
     ) -> Result<Vec<PublishedStep>, ProviderError> {
         unconfigured()
     }

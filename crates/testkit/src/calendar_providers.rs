@@ -8,8 +8,13 @@ use std::{
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
-use kalends_app::ports::{CalendarProviders, FoundCopy, ProviderError, PublishStep, PublishedStep, TheirBusy};
-use kalends_bridge::{CopyContent, CopyKey, STEPS_AT_ONCE, TheirCalendar, Tokens};
+use kalends_app::ports::{
+    AskedCalendar, CaldavLogin, CalendarProviders, DiscoveryError, ProviderError, PublishedStep, TheirBusy,
+};
+use kalends_bridge::{
+    Access, CaldavAccount, CalendarProvider, CopyContent, CopyKey, FoundCopy, STEPS_AT_ONCE, Step, TheirCalendar,
+    Tokens,
+};
 use kalends_kernel::CalendarId;
 use kalends_time::{SignedDuration, Span, Timestamp};
 
@@ -17,6 +22,8 @@ use kalends_time::{SignedDuration, Span, Timestamp};
 #[derive(Debug, Clone)]
 pub struct TestCalendarProviders {
     clients: Arc<[Client]>,
+    /// The other providers that are offered.
+    without_consent: Arc<[CalendarProvider]>,
     accounts: Arc<Mutex<Accounts>>,
 }
 
@@ -31,6 +38,7 @@ struct Accounts {
     faults: VecDeque<PublishFault>,
     publishings: usize,
     listings: usize,
+    readings: usize,
     /// The number of copies ever created, for their identifiers.
     created: usize,
 }
@@ -44,6 +52,12 @@ struct Account {
     publishing: bool,
     /// The copies in each calendar.
     copies: BTreeMap<String, Vec<TestCopy>>,
+    /// The password, if the account is one at a CalDAV server. Its user name is the code.
+    password: Option<String>,
+    /// The tag of each calendar at a CalDAV server, which changes with its busy times.
+    tags: BTreeMap<String, u8>,
+    /// The number of events that cannot be read.
+    unread: usize,
 }
 
 /// A copy in a calendar of an account.
@@ -97,12 +111,12 @@ pub enum Failing {
 const ACCESS_LASTS: SignedDuration = SignedDuration::hours(1);
 
 impl TestCalendarProviders {
-    /// Creates the providers. Their pages are at `https://PROVIDER.example/authorize`.
+    /// Creates the providers. The pages of those at which users consent are at `https://PROVIDER.example/authorize`.
     ///
     /// # Panics
     /// Never: the URLs are constant and valid.
     #[expect(clippy::unwrap_used, reason = "the URLs are constant and valid")]
-    pub fn offering(providers: impl IntoIterator<Item = Provider>, base_url: &str) -> Self {
+    pub fn offering(providers: impl IntoIterator<Item = CalendarProvider>, base_url: &str) -> Self {
         let client = |provider: Provider| Client {
             provider,
             authorization_endpoint: format!("https://{}.example/authorize", provider.as_str()).parse().unwrap(),
@@ -110,7 +124,13 @@ impl TestCalendarProviders {
             client_id: "kalends".to_owned(),
             redirect_uri: format!("{base_url}/v1/calendar-connections/oauth/{}/callback", provider.as_str()),
         };
-        Self { clients: providers.into_iter().map(client).collect(), accounts: Arc::default() }
+        let (consented, others): (Vec<_>, Vec<_>) =
+            providers.into_iter().partition(|provider| provider.oauth().is_some());
+        Self {
+            clients: consented.into_iter().filter_map(CalendarProvider::oauth).map(client).collect(),
+            without_consent: others.into(),
+            accounts: Arc::default(),
+        }
     }
 
     /// Makes callbacks with this code belong to an account with these calendars. The first is the account's primary
@@ -125,10 +145,28 @@ impl TestCalendarProviders {
         self.lock().by_code.entry(code.to_owned()).or_default().calendars = calendars;
     }
 
+    /// Makes the account one at a CalDAV server, with this password. Its user name is the code.
+    pub fn password(&self, code: &str, password: &str) {
+        self.lock().by_code.entry(code.to_owned()).or_default().password = Some(password.to_owned());
+    }
+
+    /// Sets how many events of each calendar of the account cannot be read.
+    pub fn garble(&self, code: &str, events: usize) {
+        self.lock().by_code.entry(code.to_owned()).or_default().unread = events;
+    }
+
+    /// How often busy times of a calendar were read in full.
+    pub fn readings(&self) -> usize {
+        self.lock().readings
+    }
+
     /// Makes the calendar of the account busy at these times, and at no others.
     pub fn busy(&self, code: &str, name: &str, spans: Vec<Span>) {
         let mut accounts = self.lock();
-        accounts.by_code.entry(code.to_owned()).or_default().busy.insert(format!("{name}@{code}"), spans);
+        let account = accounts.by_code.entry(code.to_owned()).or_default();
+        let reference = format!("{name}@{code}");
+        *account.tags.entry(reference.clone()).or_default() += 1;
+        account.busy.insert(reference, spans);
     }
 
     /// Makes the provider refuse to return busy times of the calendar. The account still lists the calendar.
@@ -199,37 +237,46 @@ impl TestCalendarProviders {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The account that the tokens open, unless everything fails.
-    fn opened(&self, tokens: &Tokens) -> Result<Account, ProviderError> {
+    /// The account that opens, unless everything fails.
+    fn opened(&self, access: &Access) -> Result<Account, ProviderError> {
+        let lapsed = || ProviderError::Lapsed("invalid_grant".to_owned());
         let accounts = self.lock();
-        let fresh = tokens.access.ends_with(" again");
+        let fresh = access.tokens().is_none_or(|tokens| tokens.access.ends_with(" again"));
         match accounts.failure {
-            Some(Failing::Away) => Err(ProviderError::Unavailable("the provider is away".into())),
-            Some(Failing::Lapsed) => Err(ProviderError::Lapsed("invalid_grant".to_owned())),
-            Some(Failing::Access) if !fresh => Err(ProviderError::Lapsed("invalid_token".to_owned())),
-            Some(Failing::Access | Failing::Calendars) | None => accounts
-                .by_code
-                .get(&tokens.refresh)
-                .cloned()
-                .ok_or_else(|| ProviderError::Lapsed("invalid_grant".to_owned())),
+            Some(Failing::Away) => return Err(ProviderError::Unavailable("the provider is away".into())),
+            Some(Failing::Lapsed) => return Err(lapsed()),
+            Some(Failing::Access) if !fresh => return Err(ProviderError::Lapsed("invalid_token".to_owned())),
+            Some(Failing::Access | Failing::Calendars) | None => {}
+        }
+        match access {
+            Access::Consent(tokens) => accounts.by_code.get(&tokens.refresh).cloned().ok_or_else(lapsed),
+            Access::Password(CaldavAccount { username, password, .. }) => {
+                let account = accounts.by_code.get(username).filter(|known| known.password.as_ref() == Some(password));
+                account.cloned().ok_or_else(lapsed)
+            }
+            Access::Drawn(drawing) => Ok(Account {
+                calendars: drawing.listed(),
+                busy: drawing.calendars.iter().map(|drawn| (drawn.name.clone(), drawn.busy.clone())).collect(),
+                ..Account::default()
+            }),
         }
     }
 
-    /// The account that the tokens open, if they allow publishing.
-    fn opened_to_publish(&self, provider: Provider, tokens: &Tokens) -> Result<Account, ProviderError> {
-        if provider != Provider::Microsoft {
+    /// The account that opens, if the access allows publishing.
+    fn opened_to_publish(&self, provider: CalendarProvider, access: &Access) -> Result<Account, ProviderError> {
+        if !provider.takes_copies() {
             return Err(ProviderError::Unavailable("events cannot be published to it".into()));
         }
-        let account = self.opened(tokens)?;
-        let allowed = tokens.publishing && account.publishing;
+        let account = self.opened(access)?;
+        let allowed = access.publishing() && account.publishing;
         if allowed { Ok(account) } else { Err(ProviderError::Lapsed("insufficient_scope".to_owned())) }
     }
 }
 
 /// Does one step on the copies of a calendar.
-fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId, step: &PublishStep) -> PublishedStep {
+fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId, step: &Step) -> PublishedStep {
     match step {
-        PublishStep::Create { key, content } => {
+        Step::Create { key, content } => {
             if let Some(known) = copies.iter().find(|copy| (copy.calendar, copy.key) == (calendar, *key)) {
                 return PublishedStep::Done(known.reference.clone());
             }
@@ -239,7 +286,7 @@ fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId,
             copies.push(TestCopy { reference: reference.clone(), calendar, key: *key, content, visible });
             PublishedStep::Done(reference)
         }
-        PublishStep::Update { reference, visible, content, .. } => {
+        Step::Update { reference, visible, content, .. } => {
             match copies.iter_mut().find(|copy| copy.reference == *reference) {
                 Some(copy) if copy.content.visible() == *visible => {
                     copy.content = content.clone();
@@ -249,7 +296,7 @@ fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId,
                 Some(_) | None => PublishedStep::Diverged,
             }
         }
-        PublishStep::Delete { reference, visible, .. } => {
+        Step::Delete { reference, visible, .. } => {
             let known = copies.iter().position(|copy| copy.reference == *reference);
             match known {
                 Some(place) if copies[place].content.visible() != *visible => PublishedStep::Diverged,
@@ -266,6 +313,13 @@ fn played(copies: &mut Vec<TestCopy>, created: &mut usize, calendar: CalendarId,
 
 #[async_trait]
 impl CalendarProviders for TestCalendarProviders {
+    fn offers(&self, provider: CalendarProvider) -> bool {
+        match provider.oauth() {
+            Some(provider) => self.client(provider).is_some(),
+            None => self.without_consent.contains(&provider),
+        }
+    }
+
     fn client(&self, provider: Provider) -> Option<&Client> {
         self.clients.iter().find(|client| client.provider == provider)
     }
@@ -277,7 +331,7 @@ impl CalendarProviders for TestCalendarProviders {
             refresh: request.code,
             publishing: false,
         };
-        self.opened(&tokens).map(|account| Tokens { publishing: account.publishing, ..tokens })
+        self.opened(&Access::Consent(tokens.clone())).map(|account| Tokens { publishing: account.publishing, ..tokens })
     }
 
     async fn renew(&self, _: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError> {
@@ -287,56 +341,81 @@ impl CalendarProviders for TestCalendarProviders {
             refresh: tokens.refresh.clone(),
             publishing: false,
         };
-        let account = self.opened(&renewed)?;
+        let account = self.opened(&Access::Consent(renewed.clone()))?;
         self.lock().renewed += 1;
         Ok(Tokens { publishing: account.publishing, ..renewed })
     }
 
-    async fn calendars(&self, _: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+    async fn discover(&self, login: &CaldavLogin) -> Result<(CaldavAccount, Vec<TheirCalendar>), DiscoveryError> {
+        let account = CaldavAccount {
+            server: login.url.clone(),
+            home: format!("{}/{}/", login.url, login.username),
+            username: login.username.clone(),
+            password: login.password.clone(),
+            addresses: Vec::new(),
+        };
+        let calendars = match self.opened(&Access::Password(account.clone())) {
+            Ok(account) => account.calendars,
+            Err(ProviderError::Lapsed(_)) => return Err(DiscoveryError::Refused),
+            Err(error) => return Err(error.into()),
+        };
+        if calendars.is_empty() { Err(DiscoveryError::NoCalendars) } else { Ok((account, calendars)) }
+    }
+
+    async fn calendars(&self, _: CalendarProvider, access: &Access) -> Result<Vec<TheirCalendar>, ProviderError> {
         if self.lock().failure == Some(Failing::Calendars) {
             return Err(ProviderError::Unavailable("the provider lists no calendars".into()));
         }
-        Ok(self.opened(tokens)?.calendars)
+        Ok(self.opened(access)?.calendars)
     }
 
     async fn busy(
         &self,
-        _: Provider,
-        tokens: &Tokens,
-        references: &[String],
+        _: CalendarProvider,
+        access: &Access,
+        calendars: &[AskedCalendar],
         window: Span,
     ) -> Result<Vec<TheirBusy>, ProviderError> {
-        let account = self.opened(tokens)?;
-        let busy_of = |reference: &String| {
+        let account = self.opened(access)?;
+        let busy_of = |AskedCalendar { reference, known }: &AskedCalendar| {
             if account.hushed.contains(reference) {
                 return TheirBusy::Unknown("forbidden".to_owned());
             }
             if !account.calendars.iter().any(|calendar| calendar.reference == *reference) {
                 return TheirBusy::Unknown("notFound".to_owned());
             }
+            let tag = account.password.is_some().then(|| {
+                let mut tag = [0; 32];
+                tag[0] = account.tags.get(reference).copied().unwrap_or_default();
+                tag
+            });
+            if tag.is_some() && *known == tag {
+                return TheirBusy::Unchanged;
+            }
+            self.lock().readings += 1;
             let mut spans = account.busy.get(reference).cloned().unwrap_or_default();
             let blocking = account.copies.get(reference).into_iter().flatten().filter(|copy| !copy.content.transparent);
             let mut copies: Vec<_> = blocking.map(|copy| (copy.calendar, copy.content.span)).collect();
-            if !tokens.publishing {
+            if !access.publishing() {
                 spans.extend(copies.drain(..).map(|(_, span)| span));
             }
             spans.retain(|span| span.overlaps(window));
             copies.retain(|(_, span)| span.overlaps(window));
-            TheirBusy::Known { spans, copies }
+            TheirBusy::Known { spans, copies, tag, unread: account.unread }
         };
-        Ok(references.iter().map(busy_of).collect())
+        Ok(calendars.iter().map(busy_of).collect())
     }
 
     async fn copies(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
         since: Timestamp,
     ) -> Result<Vec<FoundCopy>, ProviderError> {
         self.lock().listings += 1;
-        let account = self.opened_to_publish(provider, tokens)?;
+        let account = self.opened_to_publish(provider, access)?;
         let ours = account.copies.get(target).into_iter().flatten().filter(|copy| copy.calendar == calendar);
         let found = ours.filter(|copy| copy.content.span.end() >= since).map(|copy| FoundCopy {
             key: copy.key,
@@ -350,14 +429,14 @@ impl CalendarProviders for TestCalendarProviders {
 
     async fn publish(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
-        steps: &[PublishStep],
+        steps: &[Step],
     ) -> Result<Vec<PublishedStep>, ProviderError> {
         self.lock().publishings += 1;
-        self.opened_to_publish(provider, tokens)?;
+        self.opened_to_publish(provider, access)?;
         if steps.len() > STEPS_AT_ONCE {
             return Err(ProviderError::Unavailable("too many steps at once".into()));
         }
@@ -374,7 +453,8 @@ impl CalendarProviders for TestCalendarProviders {
         }
         let left_out = usize::from(matches!(fault, Some(PublishFault::FirstLater)));
         let Accounts { by_code, created, .. } = &mut *accounts;
-        let account = by_code.entry(tokens.refresh.clone()).or_default();
+        let code = access.tokens().map(|tokens| tokens.refresh.clone()).unwrap_or_default();
+        let account = by_code.entry(code).or_default();
         let copies = account.copies.entry(target.to_owned()).or_default();
         let later = steps.iter().take(left_out).map(|_| PublishedStep::Later(None));
         let mut results: Vec<PublishedStep> = later.collect();

@@ -7,7 +7,7 @@ use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]
-use crate::schemas::{ConnectionStatusName, DataWorth, GrantAudience, ProviderName, RefreshingStatus};
+use crate::schemas::{AttentionStatus, ConnectionStatusName, DataWorth, GrantAudience, ProviderName, RefreshingStatus};
 use crate::{
     derives::ToSchema,
     patch::{Given, given},
@@ -61,6 +61,27 @@ pub struct CalendarConnection {
     /// When the connection was last changed. Refreshes do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
+}
+
+/// The payload of `connection.needs_attention`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "connection_id": "con_01jn8r6v9ke0bt3m5qz2c7xwdh", "provider": "google", "status": "reauthorization_required"
+}))]
+pub struct ConnectionNeedsAttention {
+    /// The connection, `con_…`. Only its user can see more of it.
+    #[schema(value_type = String)]
+    pub connection_id: ConnectionId,
+    /// The provider of the account.
+    #[schema(value_type = ProviderName)]
+    pub provider: Cow<'static, str>,
+    /// Why the connection needs its user:
+    ///
+    /// - `reauthorization_required`: the provider no longer grants access, and nothing is read until the user gives
+    ///   access again
+    /// - `error`: ten refreshes in a row have failed, and they are repeated
+    #[schema(value_type = AttentionStatus)]
+    pub status: Cow<'static, str>,
 }
 
 /// The fields of a connection that a PATCH can change.

@@ -91,8 +91,8 @@ pub use changes::{Change, Changes, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};
 pub use connections::{
-    AvailabilityGrant, CalendarConnection, ConsentBegun, CreateGrant, ExternalCalendar, ExternalCalendars,
-    ReauthorizeConnection, Refreshing, StartConnection, UpdateConnection,
+    AvailabilityGrant, CalendarConnection, ConnectionNeedsAttention, ConsentBegun, CreateGrant, ExternalCalendar,
+    ExternalCalendars, ReauthorizeConnection, Refreshing, StartConnection, UpdateConnection,
 };
 pub use console::{
     ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,

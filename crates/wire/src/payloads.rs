@@ -4,8 +4,8 @@ use kalends_notifications::EventType;
 use utoipa::ToSchema;
 
 use crate::{
-    Agent, Approval, AttendeeResponded, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed,
-    ProposalExpired, ProposalResponded, Webhook, WebhookDeactivated,
+    Agent, Approval, AttendeeResponded, ConnectionNeedsAttention, EndedHold, Event, Proposal, ProposalCancelled,
+    ProposalConfirmed, ProposalExpired, ProposalResponded, Webhook, WebhookDeactivated,
 };
 
 /// The name of the schema for the payload of messages of this type.
@@ -29,6 +29,7 @@ pub fn payload_of(event_type: EventType) -> String {
         EventType::ProposalCancelled => ProposalCancelled::name(),
         EventType::ProposalExpired => ProposalExpired::name(),
         EventType::ApprovalRequested | EventType::ApprovalDecided => Approval::name(),
+        EventType::ConnectionNeedsAttention => ConnectionNeedsAttention::name(),
         EventType::WebhookDeactivated => WebhookDeactivated::name(),
         EventType::WebhookTest => Webhook::name(),
     }

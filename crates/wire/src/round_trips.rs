@@ -78,6 +78,7 @@ fn examples_of_answers_round_trip() {
         CalendarAvailability,
         Changes,
         ConnectionLink,
+        ConnectionNeedsAttention,
         Deleted,
         Delivery,
         ErrorEnvelope,

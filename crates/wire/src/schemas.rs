@@ -3,9 +3,9 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use kalends_accounts::{Action, ClaimStatus, Role, SignUpSource, oauth::Provider as OfHumans};
+use kalends_accounts::{Action, ClaimStatus, Role, SignUpSource};
 use kalends_bookings::{Assignment, CancelledBy, Consent, QuestionType};
-use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
+use kalends_bridge::{Audience, CalendarProvider, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
 use kalends_feeds::SubscriptionStatus;
 use kalends_notifications::{Deactivation, EventType};
@@ -99,12 +99,15 @@ closed_sets! {
     ConnectionLinkStatus = names!(LinkStatus);
     /// The status of a connection.
     ConnectionStatusName = names!(ConnectionStatus);
+    /// Why a connection needs its user.
+    AttentionStatus = [ConnectionStatus::Error, ConnectionStatus::ReauthorizationRequired]
+        .map(ConnectionStatus::as_str);
     /// The status of a destination.
     DestinationStatus = names!(ConnectionStatus);
     /// The agents for which a human calendar counts.
     GrantAudience = names!(Audience);
     /// The provider of a human calendar.
-    ProviderName = OfHumans::CALENDARS.map(OfHumans::as_str);
+    ProviderName = CalendarProvider::ALL.map(CalendarProvider::as_str);
     /// How current the busy times of a human calendar are.
     DataWorth = WORTHS;
     /// The status of a subscription.
@@ -191,7 +194,7 @@ mod tests {
     fn schemas_list_the_names_that_are_parsed() {
         let names = |schema: Value| schema["enum"].as_array().unwrap().clone();
         let events = names(schema_of::<EventName>());
-        assert_eq!((events.len(), &events[0], &events[21]), (22, &json!("event.created"), &json!("*")));
+        assert_eq!((events.len(), &events[0], &events[22]), (23, &json!("event.created"), &json!("*")));
         assert_eq!(names(schema_of::<ResponseName>()), ["accept", "decline", "counter"]);
         assert_eq!(names(schema_of::<CapabilityName>()), ["availability", "publishing"]);
         assert_eq!(names(schema_of::<PolicyName>()), ["none", "confirmed", "confirmed_tentative"]);

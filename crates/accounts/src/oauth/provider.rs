@@ -22,9 +22,6 @@ impl Provider {
     /// Every provider.
     pub const ALL: [Self; 3] = [Self::Google, Self::Microsoft, Self::Oidc];
 
-    /// The providers whose calendars users can connect.
-    pub const CALENDARS: [Self; 2] = [Self::Google, Self::Microsoft];
-
     /// The name in `GET /v1/auth/oauth/:provider` and in stores.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,11 +43,6 @@ impl Provider {
     /// The provider with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
-    }
-
-    /// The provider with that name, if users can connect its calendars.
-    pub fn of_calendars(name: &str) -> Option<Self> {
-        Self::CALENDARS.into_iter().find(|provider| provider.as_str() == name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
-use kalends_bridge::{CopyContent, CopyKey, TheirCalendar, Tokens};
+use kalends_bridge::{Access, CaldavAccount, CalendarProvider, FoundCopy, Step, TheirCalendar, Tokens};
 use kalends_kernel::CalendarId;
 use kalends_time::{Span, Timestamp};
 
@@ -20,6 +20,15 @@ pub enum ProviderError {
     Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// A calendar whose busy times are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedCalendar {
+    /// The provider's identifier.
+    pub reference: String,
+    /// The digest of the tag with which the same window was read before, if it was. See [`TheirBusy::Unchanged`].
+    pub known: Option<[u8; 32]>,
+}
+
 /// The busy times of one calendar at a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TheirBusy {
@@ -29,54 +38,56 @@ pub enum TheirBusy {
         spans: Vec<Span>,
         /// The busy times of copies of our calendars.
         copies: Vec<(CalendarId, Span)>,
+        /// A digest of the provider's tag for this state, if it has one.
+        tag: Option<[u8; 32]>,
+        /// The number of events that cannot be read, and are left out.
+        unread: usize,
     },
+    /// The calendar still has the tag [`AskedCalendar::known`], so its busy times are those that were read before.
+    Unchanged,
     /// The provider does not return the busy times of this calendar, for this reason.
     Unknown(String),
 }
 
-/// A copy that exists at a provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundCopy {
-    /// What it is a copy of.
-    pub key: CopyKey,
-    /// The provider's identifier.
-    pub reference: String,
-    /// [`kalends_bridge::CopyContent::visible`] of what we wrote, from its property.
-    pub visible: [u8; 32],
-    /// When it ends.
-    pub ends_at: Timestamp,
-    /// Whether a person has changed it since.
-    pub changed: bool,
+/// What a user enters to connect an account at a CalDAV server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CaldavLogin {
+    /// The address of the server, or of something in it: `https://` and at most
+    /// [`kalends_bridge::SERVER_URL_MAX`] bytes.
+    pub url: String,
+    /// The user name, 1 to [`kalends_bridge::USERNAME_MAX`] characters.
+    pub username: String,
+    /// The password, 1 to [`kalends_bridge::PASSWORD_MAX`] characters.
+    pub password: String,
 }
 
-/// One step of publishing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PublishStep {
-    /// Creates a copy.
-    Create {
-        /// What it is a copy of.
-        key: CopyKey,
-        /// What to write.
-        content: CopyContent,
-    },
-    /// Changes a copy.
-    Update {
-        /// What it is a copy of.
-        key: CopyKey,
-        /// The provider's identifier.
-        reference: String,
-        /// [`CopyContent::visible`] of what we wrote before.
-        visible: [u8; 32],
-        /// What to write.
-        content: CopyContent,
-    },
-    /// Deletes a copy.
-    Delete {
-        /// The provider's identifier.
-        reference: String,
-        /// [`CopyContent::visible`] of what we wrote before.
-        visible: [u8; 32],
-    },
+impl std::fmt::Debug for CaldavLogin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CaldavLogin").finish_non_exhaustive()
+    }
+}
+
+/// Why no calendars were found at a CalDAV server. No error repeats the user name, the password or an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscoveryError {
+    /// The service must not send requests to this address, for this reason.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// The server answers, but nothing there speaks CalDAV.
+    #[error("no CalDAV server answers at this address")]
+    NoServer,
+    /// The server leads to a host to which the user did not entrust the password.
+    #[error("the server leads to another domain")]
+    Elsewhere,
+    /// The server refuses the user name and the password.
+    #[error("the server refuses this user name and password")]
+    Refused,
+    /// The account has no calendars with events.
+    #[error("the account has no calendars")]
+    NoCalendars,
+    /// The server does not answer, or its answer cannot be understood.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
 }
 
 /// The result of one step of publishing.
@@ -95,9 +106,12 @@ pub enum PublishedStep {
 
 /// The configured providers of human calendars.
 ///
-/// Each call ends within [`PROVIDER_WITHIN`], whatever the provider does.
+/// Each call ends within [`PROVIDER_WITHIN`], whatever the provider does. An [`Access`] always suits the provider.
 #[async_trait]
 pub trait CalendarProviders: Send + Sync {
+    /// Whether users can connect accounts at a provider.
+    fn offers(&self, provider: CalendarProvider) -> bool;
+
     /// The client registration for consent at a provider; `None` if the provider is not configured.
     fn client(&self, provider: Provider) -> Option<&Client>;
 
@@ -112,16 +126,23 @@ pub trait CalendarProviders: Send + Sync {
     /// Renews tokens whose access token has expired or is about to.
     async fn renew(&self, provider: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError>;
 
+    /// Revokes the consent at the provider, if the provider supports that.
+    async fn revoke(&self, provider: Provider, tokens: &Tokens) -> Result<(), ProviderError>;
+
+    /// Finds the calendars of an account at a CalDAV server: the account, and its calendars as in [`Self::calendars`].
+    async fn discover(&self, login: &CaldavLogin) -> Result<(CaldavAccount, Vec<TheirCalendar>), DiscoveryError>;
+
     /// All calendars of the account, including hidden ones, the account's own calendar first. An incomplete list is
     /// an error.
-    async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError>;
+    async fn calendars(&self, provider: CalendarProvider, access: &Access)
+    -> Result<Vec<TheirCalendar>, ProviderError>;
 
-    /// The busy times of each calendar within the window, in the order of `references`.
+    /// The busy times of each calendar within the window, in the order of `calendars`.
     async fn busy(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
-        references: &[String],
+        provider: CalendarProvider,
+        access: &Access,
+        calendars: &[AskedCalendar],
         window: Span,
     ) -> Result<Vec<TheirBusy>, ProviderError>;
 
@@ -130,27 +151,24 @@ pub trait CalendarProviders: Send + Sync {
     /// than a day later. For after an attempt that did not end.
     async fn copies(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
         since: Timestamp,
     ) -> Result<Vec<FoundCopy>, ProviderError>;
 
     /// Sends at most [`kalends_bridge::STEPS_AT_ONCE`] steps, and returns the result of each, in their order. Steps of
-    /// one call concern different keys. Before it changes or deletes a copy, it reads it, and leaves it alone if a person
-    /// has changed it. A step that was sent twice creates one copy.
+    /// one call concern different copies. Before it changes or deletes a copy, it reads it, and leaves it alone if a
+    /// person has changed it. A step that was sent twice creates one copy.
     async fn publish(
         &self,
-        provider: Provider,
-        tokens: &Tokens,
+        provider: CalendarProvider,
+        access: &Access,
         target: &str,
         calendar: CalendarId,
-        steps: &[PublishStep],
+        steps: &[Step],
     ) -> Result<Vec<PublishedStep>, ProviderError>;
-
-    /// Revokes the consent at the provider, if the provider supports that.
-    async fn revoke(&self, provider: Provider, tokens: &Tokens) -> Result<(), ProviderError>;
 }
 
 /// The longest time that a call of [`CalendarProviders`] takes.

@@ -18,7 +18,8 @@ mod webhooks;
 
 pub use self::{
     calendar_providers::{
-        CalendarProviders, FoundCopy, PROVIDER_WITHIN, ProviderError, PublishStep, PublishedStep, TheirBusy,
+        AskedCalendar, CaldavLogin, CalendarProviders, DiscoveryError, PROVIDER_WITHIN, ProviderError, PublishedStep,
+        TheirBusy,
     },
     commits::{Commit, CommitError, StoredAnswers},
     credentials::{CredentialsError, PasswordHasher, SessionTokens, Verdict},

@@ -3,6 +3,7 @@
 
 mod account;
 mod approvals;
+mod attention;
 mod availability;
 mod bridge;
 mod change_feed;

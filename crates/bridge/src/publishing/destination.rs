@@ -1,6 +1,5 @@
 //! Destinations: where the events of a calendar are published.
 
-use kalends_accounts::oauth::Provider;
 use kalends_calendars::PublicationPolicy;
 use kalends_kernel::{CalendarId, ConnectionId, ExternalCalendarId, OrgId, UserId, Version};
 use kalends_time::Timestamp;
@@ -108,11 +107,10 @@ impl Destination {
 
 /// Checks that events can be written to the calendars of a connection.
 fn can_publish(connection: &Connection) -> Result<(), DestinationError> {
-    match connection.provider {
-        Provider::Google | Provider::Oidc => Err(DestinationError::Provider),
-        Provider::Microsoft if connection.tokens.publishing => Ok(()),
-        Provider::Microsoft => Err(DestinationError::Consent),
+    if !connection.provider.takes_copies() {
+        return Err(DestinationError::Provider);
     }
+    if connection.access.publishing() { Ok(()) } else { Err(DestinationError::Consent) }
 }
 
 /// The claim of a worker on the publication of a calendar.
@@ -137,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Tokens,
+        Access, CaldavAccount, CalendarProvider, Drawing, Tokens,
         publishing::examples::{NOW, target},
     };
 
@@ -149,10 +147,22 @@ mod tests {
         }
     }
 
-    fn connection(provider: Provider, publishing: bool, seed: u8) -> Connection {
+    fn connection(provider: CalendarProvider, publishing: bool, seed: u8) -> Connection {
         let org = OrgId::from_uuid(Uuid::from_u128(1));
-        let tokens = Tokens { access: "a".into(), access_until: NOW, refresh: "b".into(), publishing };
-        Connection::create((org, UserId::from_uuid(Uuid::from_u128(2)), provider), tokens, NOW, &Fixed(seed))
+        let access = match provider {
+            CalendarProvider::Google | CalendarProvider::Microsoft => {
+                Access::Consent(Tokens { access: "a".into(), access_until: NOW, refresh: "b".into(), publishing })
+            }
+            CalendarProvider::Caldav => Access::Password(CaldavAccount {
+                server: "https://cal.example".into(),
+                home: "https://cal.example/ada/".into(),
+                username: "ada".into(),
+                password: "b".into(),
+                addresses: Vec::new(),
+            }),
+            CalendarProvider::Example => Access::Drawn(Drawing::default()),
+        };
+        Connection::create((org, UserId::from_uuid(Uuid::from_u128(2)), provider), access, NOW, &Fixed(seed))
     }
 
     fn create(connection: &Connection) -> Result<Destination, DestinationError> {
@@ -161,16 +171,17 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Provider::Microsoft, true, None)]
-    #[case(Provider::Microsoft, false, Some(DestinationError::Consent))]
-    #[case(Provider::Google, true, Some(DestinationError::Provider))]
-    #[case(Provider::Oidc, true, Some(DestinationError::Provider))]
+    #[case(CalendarProvider::Microsoft, true, None)]
+    #[case(CalendarProvider::Microsoft, false, Some(DestinationError::Consent))]
+    #[case(CalendarProvider::Google, true, Some(DestinationError::Provider))]
+    #[case(CalendarProvider::Caldav, true, Some(DestinationError::Provider))]
+    #[case(CalendarProvider::Example, true, Some(DestinationError::Provider))]
     fn a_destination_needs_a_consent_to_write(
-        #[case] provider: Provider,
+        #[case] provider: CalendarProvider,
         #[case] publishing: bool,
         #[case] refused: Option<DestinationError>,
     ) {
-        let able = create(&connection(Provider::Microsoft, true, 1)).unwrap();
+        let able = create(&connection(CalendarProvider::Microsoft, true, 1)).unwrap();
         let connection = connection(provider, publishing, 1);
         assert_eq!(create(&connection).err(), refused);
         let changed = able.changed(&connection, target(2), PublicationPolicy::None, NOW);
@@ -179,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_destination_stays_at_its_connection() {
-        let account = connection(Provider::Microsoft, true, 1);
+        let account = connection(CalendarProvider::Microsoft, true, 1);
         let destination = create(&account).unwrap();
         let later = NOW + SignedDuration::hours(1);
         let policy = PublicationPolicy::ConfirmedTentative;
@@ -187,7 +198,7 @@ mod tests {
         let version = destination.version.next();
         let expected = Destination { target: target(2), policy, version, updated_at: later, ..destination.clone() };
         assert_eq!(changed, expected);
-        let other = connection(Provider::Microsoft, true, 2);
+        let other = connection(CalendarProvider::Microsoft, true, 2);
         let refused = destination.changed(&other, target(2), policy, later);
         assert_eq!(refused, Err(DestinationError::Elsewhere));
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
-use kalends_accounts::{MemberError, oauth::Provider};
+use kalends_accounts::MemberError;
 use kalends_app::{App, ConsentBegun, Missing, Obstacles, Refusal};
 use kalends_approvals::Status;
 use kalends_bookings::Colour;
-use kalends_bridge::{ConnectionStatus, DestinationError, NewLink};
+use kalends_bridge::{CalendarProvider, ConnectionStatus, DestinationError};
 use kalends_calendars::HoldError;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::ProposalError;
@@ -312,13 +312,12 @@ pub(crate) fn account(connection: &wire::CalendarConnection) -> String {
 
 /// Whether events can be copied to calendars of the provider with that name.
 pub(super) fn takes_copies(name: &str) -> bool {
-    let asked = NewLink { publishing: true, ..NewLink::default() };
-    Provider::of_calendars(name).is_some_and(|provider| asked.suits(provider))
+    CalendarProvider::from_name(name).is_some_and(CalendarProvider::takes_copies)
 }
 
 /// The name by which people know the provider.
 pub(crate) fn provider_title(name: &str) -> &'static str {
-    Provider::of_calendars(name).map_or("your provider", Provider::title)
+    CalendarProvider::from_name(name).map_or("your provider", CalendarProvider::title)
 }
 
 /// The page that leads to the provider, which asks for the user's consent. Its cookie binds the attempt to the browser.

@@ -84,6 +84,7 @@ use crate::Routes;
         kalends_wire::ProposalConfirmed,
         kalends_wire::ProposalCancelled,
         kalends_wire::ProposalExpired,
+        kalends_wire::ConnectionNeedsAttention,
         kalends_wire::WebhookDeactivated,
     ))
 )]

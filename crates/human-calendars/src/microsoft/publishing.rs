@@ -3,8 +3,8 @@
 //! An event is read before it is changed or deleted, and `If-Match` protects what was read. So a person's change is
 //! never overwritten. Creation carries an identifier that the provider accepts once.
 
-use kalends_app::ports::{FoundCopy, ProviderError, PublishStep, PublishedStep};
-use kalends_bridge::{CopyContent, CopyKey, REFERENCE_MAX, STEPS_AT_ONCE};
+use kalends_app::ports::{ProviderError, PublishedStep};
+use kalends_bridge::{CopyContent, CopyKey, FoundCopy, REFERENCE_MAX, STEPS_AT_ONCE, Step};
 use kalends_kernel::CalendarId;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde::Deserialize as _;
@@ -103,7 +103,7 @@ pub(crate) async fn publish(
     account: &Account<'_>,
     target: &str,
     calendar: CalendarId,
-    steps: &[PublishStep],
+    steps: &[Step],
 ) -> Result<Vec<PublishedStep>, ProviderError> {
     let Some(segment) = segment(target) else {
         return Ok(vec![PublishedStep::Refused(NO_SUCH.to_owned()); steps.len()]);
@@ -159,15 +159,15 @@ enum Next {
 }
 
 struct Work<'a> {
-    step: &'a PublishStep,
+    step: &'a Step,
     next: Next,
 }
 
 impl<'a> Work<'a> {
-    fn new(step: &'a PublishStep) -> Self {
+    fn new(step: &'a Step) -> Self {
         let next = match step {
-            PublishStep::Create { .. } => Next::Create,
-            PublishStep::Update { reference, visible, .. } | PublishStep::Delete { reference, visible, .. } => {
+            Step::Create { .. } => Next::Create,
+            Step::Update { reference, visible, .. } | Step::Delete { reference, visible, .. } => {
                 Next::Read { reference: reference.clone(), written: Some(*visible) }
             }
         };
@@ -190,7 +190,7 @@ impl<'a> Work<'a> {
     fn part(&self, destination: &Destination<'_>, phase: Phase) -> Option<Part> {
         let event = |reference: &str| format!("{}/{}", destination.events, encoded(reference));
         match (phase, &self.next, self.step) {
-            (Phase::Write, Next::Create, PublishStep::Create { key, content }) => {
+            (Phase::Write, Next::Create, Step::Create { key, content }) => {
                 let mut body = fields(destination.calendar, *key, content);
                 body["transactionId"] = transaction(destination, *key).into();
                 Some(Part { method: "POST", url: destination.events.clone(), if_match: None, body: Some(body) })
@@ -200,13 +200,13 @@ impl<'a> Work<'a> {
                 let url = format!("{}?$select={COMPARED}&$expand={expand}", event(reference));
                 Some(Part { method: "GET", url, if_match: None, body: None })
             }
-            (Phase::Write, Next::Write { reference, etag, .. }, PublishStep::Delete { .. }) => {
+            (Phase::Write, Next::Write { reference, etag, .. }, Step::Delete { .. }) => {
                 Some(Part { method: "DELETE", url: event(reference), if_match: Some(etag.clone()), body: None })
             }
             (
                 Phase::Write,
                 Next::Write { reference, etag, .. },
-                PublishStep::Create { key, content } | PublishStep::Update { key, content, .. },
+                Step::Create { key, content } | Step::Update { key, content, .. },
             ) => {
                 let body = Some(fields(destination.calendar, *key, content));
                 Some(Part { method: "PATCH", url: event(reference), if_match: Some(etag.clone()), body })
@@ -239,7 +239,7 @@ impl<'a> Work<'a> {
         let Some(reference) = reference.filter(|id| id.len() <= REFERENCE_MAX && segment(id).is_some()) else {
             return Next::Nothing(PublishedStep::Later(None));
         };
-        let (PublishStep::Create { content, .. } | PublishStep::Update { content, .. }) = self.step else {
+        let (Step::Create { content, .. } | Step::Update { content, .. }) = self.step else {
             return Next::Nothing(PublishedStep::Later(None));
         };
         let visible = content.visible();
@@ -262,7 +262,7 @@ impl<'a> Work<'a> {
         };
         let marked = event.mark().map(|mark| mark.visible);
         let Some(expected) = written.or(marked) else { return Next::Nothing(PublishedStep::Diverged) };
-        if let (None, PublishStep::Create { content, .. }) = (written, self.step)
+        if let (None, Step::Create { content, .. }) = (written, self.step)
             && content.visible() == expected
         {
             return Next::Nothing(PublishedStep::Done(reference.to_owned()));
@@ -282,8 +282,8 @@ impl<'a> Work<'a> {
     /// The event does not exist any more: a person deleted it.
     fn gone(&self, reference: &str) -> Next {
         Next::Nothing(match self.step {
-            PublishStep::Delete { .. } => PublishedStep::Done(reference.to_owned()),
-            PublishStep::Create { .. } | PublishStep::Update { .. } => PublishedStep::Diverged,
+            Step::Delete { .. } => PublishedStep::Done(reference.to_owned()),
+            Step::Create { .. } | Step::Update { .. } => PublishedStep::Diverged,
         })
     }
 }

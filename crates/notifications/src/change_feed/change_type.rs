@@ -8,7 +8,7 @@ macro_rules! change_types {
         /// message announces.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ChangeType {
-            /// What a webhook message announces. It is never about a webhook endpoint.
+            /// What a webhook message announces. It is never about a webhook endpoint or a connection.
             Announced(EventType),
             $($(#[doc = $doc])+ $name,)*
         }
@@ -66,9 +66,13 @@ change_types! {
 }
 
 impl ChangeType {
-    /// The type of the entry of a message; `None` for messages about webhook endpoints, which are configuration.
-    pub fn of_message(event_type: EventType) -> Option<Self> {
-        (!event_type.as_str().starts_with("webhook.")).then_some(Self::Announced(event_type))
+    /// The type of the entry of a message; `None` for messages about webhook endpoints and connections, which are
+    /// configuration.
+    pub const fn of_message(event_type: EventType) -> Option<Self> {
+        match event_type {
+            EventType::ConnectionNeedsAttention | EventType::WebhookDeactivated | EventType::WebhookTest => None,
+            announced => Some(Self::Announced(announced)),
+        }
     }
 
     /// Every type, those of messages first.
@@ -177,6 +181,7 @@ mod tests {
         }
         assert_eq!(ChangeType::from_name("webhook.deactivated"), None, "endpoints are configuration");
         assert_eq!(ChangeType::from_name("webhook.test"), None);
+        assert_eq!(ChangeType::from_name("connection.needs_attention"), None, "connections are configuration");
     }
 
     #[test]
@@ -204,6 +209,7 @@ mod tests {
     #[case("*", "*")]
     #[case("event.hold_*", "event.hold_*")]
     #[case("webhook.*", "webhook.*")]
+    #[case("connection.*", "connection.*")]
     #[case("event*", "event*")]
     fn unknown_names_are_refused(#[case] list: &str, #[case] got: &str) {
         let error = WantedTypes::parse(list).unwrap_err();

@@ -36,7 +36,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
                 publications::remove_of_connection(connection, *org, *gone).await?;
             }
             Change::AskRefresh { org, connection: id, at } => ask(connection, *org, *id, *at).await?,
-            Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
+            Change::EndRefresh { claim, access: _, state, calendars, gone, next, at } => {
                 end(connection, *claim, state, sealed, (*next, *at)).await?;
                 write_calendars(connection, (claim.org, claim.connection), calendars, sealed).await?;
                 remove_calendars(connection, *claim, gone).await?;
@@ -118,7 +118,7 @@ async fn update_link(
 async fn create(
     connection: &mut PgConnection,
     made: &Connection,
-    SealedBridge { label, tokens, .. }: &SealedBridge,
+    SealedBridge { label, access, .. }: &SealedBridge,
 ) -> Result<(), ApplyError> {
     let due = made.is_refreshed().then_some(made.created_at);
     sqlx::query!(
@@ -130,7 +130,7 @@ async fn create(
         made.human.uuid(),
         made.provider.as_str(),
         label.as_deref(),
-        tokens.as_deref().unwrap_or_default(),
+        access.as_deref().unwrap_or_default(),
         made.paused,
         made.refresh.lapsed,
         due.map(Timestamp::as_micros),
@@ -177,7 +177,7 @@ async fn update(
 async fn reauthorize(
     connection: &mut PgConnection,
     changed: &Connection,
-    SealedBridge { tokens, .. }: &SealedBridge,
+    SealedBridge { access, .. }: &SealedBridge,
     Version(seen): Version,
     at: Timestamp,
 ) -> Result<(), ApplyError> {
@@ -189,7 +189,7 @@ async fn reauthorize(
         changed.org.uuid(),
         changed.id.uuid(),
         seen,
-        tokens.as_deref().unwrap_or_default(),
+        access.as_deref().unwrap_or_default(),
         changed.refresh.lapsed,
         changed.refresh.refreshed_at.map(Timestamp::as_micros),
         changed.refresh.last_error,
@@ -253,7 +253,7 @@ async fn end(
     connection: &mut PgConnection,
     claim: RefreshClaim,
     state: &RefreshState,
-    SealedBridge { tokens, .. }: &SealedBridge,
+    SealedBridge { access, .. }: &SealedBridge,
     (next, at): (Option<Timestamp>, Timestamp),
 ) -> Result<(), ApplyError> {
     let ended = sqlx::query!(
@@ -266,7 +266,7 @@ async fn end(
         claim.org.uuid(),
         claim.connection.uuid(),
         claim.fence.0,
-        tokens.as_deref(),
+        access.as_deref(),
         state.refreshed_at.map(Timestamp::as_micros),
         state.last_error,
         i64::from(state.failures),
@@ -298,18 +298,20 @@ async fn write_calendars(
     let until: Vec<Option<i64>> = readings().map(|reading| Some(reading?.covers.end().as_micros())).collect();
     let spans: Vec<Option<Vec<u8>>> = readings().map(|reading| Some(pack(&reading?.spans))).collect();
     let copies: Vec<Option<Vec<u8>>> = readings().map(|reading| write_copies(&reading?.copies)).collect();
+    let tags: Vec<Option<Vec<u8>>> = readings().map(|reading| reading?.tag.map(Vec::from)).collect();
     sqlx::query!(
         "INSERT INTO external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at, covers_from,
-             covers_until, spans, copies)
+             covers_until, spans, copies, tag)
          SELECT $1, row.id, $2, row.content, row.is_primary, row.revision, row.read_at, row.covers_from,
-             row.covers_until, row.spans, row.copies
+             row.covers_until, row.spans, row.copies, row.tag
          FROM unnest($3::uuid[], $4::text[], $5::boolean[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-                 $10::bytea[], $11::bytea[])
-             AS row (id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies)
+                 $10::bytea[], $11::bytea[], $12::bytea[])
+             AS row (id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies, tag)
          ORDER BY row.id
          ON CONFLICT (org_id, id) DO UPDATE SET content = excluded.content, is_primary = excluded.is_primary,
              revision = excluded.revision, read_at = excluded.read_at, covers_from = excluded.covers_from,
-             covers_until = excluded.covers_until, spans = excluded.spans, copies = excluded.copies",
+             covers_until = excluded.covers_until, spans = excluded.spans, copies = excluded.copies,
+             tag = excluded.tag",
         org.uuid(),
         of.uuid(),
         &ids,
@@ -321,6 +323,7 @@ async fn write_calendars(
         &until as &[Option<i64>],
         &spans as &[Option<Vec<u8>>],
         &copies as &[Option<Vec<u8>>],
+        &tags as &[Option<Vec<u8>>],
     )
     .execute(connection)
     .await?;

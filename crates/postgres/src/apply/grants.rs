@@ -84,7 +84,7 @@ pub(super) async fn delete(connection: &mut PgConnection, org: OrgId, grant: Gra
     sqlx::query!(
         "UPDATE external_calendars e
          SET revision = e.revision + 1, read_at = NULL, covers_from = NULL, covers_until = NULL, spans = NULL,
-             copies = NULL
+             copies = NULL, tag = NULL
          WHERE e.org_id = $1 AND e.id = ANY($2::uuid[]) AND e.read_at IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM availability_grant_sources s WHERE s.org_id = e.org_id AND s.external_calendar_id = e.id
          )",

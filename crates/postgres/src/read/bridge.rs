@@ -78,7 +78,7 @@ impl Connections for PostgresStore {
         let row = sqlx::query_as!(
             ConnectionRow,
             "SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
-                 version, created_at, updated_at
+                 due_at, version, created_at, updated_at
              FROM calendar_connections WHERE org_id = $1 AND id = $2",
             org.uuid(),
             connection.uuid(),
@@ -96,7 +96,7 @@ impl Connections for PostgresStore {
         // There are few connections, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error, failures,
-                 version, created_at, updated_at, count(*) OVER () AS "total!"
+                 due_at, version, created_at, updated_at, count(*) OVER () AS "total!"
              FROM calendar_connections WHERE org_id = $1 AND ($2::uuid IS NULL OR human_id = $2)
              ORDER BY created_at, id LIMIT $3::bigint OFFSET $4::bigint"#,
             org.uuid(),
@@ -138,7 +138,7 @@ impl Connections for PostgresStore {
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
         let records = sqlx::query!(
             r#"SELECT x.id, x.connection_id, x.content, x.is_primary, x.revision, x.read_at, x.covers_from,
-                 x.covers_until, x.spans, x.copies,
+                 x.covers_until, x.spans, x.copies, x.tag,
                  EXISTS (SELECT 1 FROM availability_grant_sources s
                          WHERE s.org_id = x.org_id AND s.external_calendar_id = x.id) AS "counts!"
              FROM external_calendars x WHERE x.org_id = $1 AND x.connection_id = $2 ORDER BY x.id"#,
@@ -191,7 +191,7 @@ impl Connections for PostgresStore {
                  FROM due
                  WHERE k.org_id = due.org_id AND k.id = due.id
                  RETURNING k.org_id, k.id, k.human_id, k.provider, k.label, k.tokens, k.paused, k.lapsed,
-                     k.refreshed_at, k.last_error, k.failures, k.version, k.created_at, k.updated_at, k.fence,
+                     k.refreshed_at, k.last_error, k.failures, k.due_at, k.version, k.created_at, k.updated_at, k.fence,
                      due.due_at AS "was_due!""#,
                 now.as_micros(),
                 until.as_micros(),

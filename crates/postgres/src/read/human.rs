@@ -119,7 +119,7 @@ impl HumanCalendars for PostgresStore {
         let ids: Vec<Uuid> = sources.iter().map(|HumanSource(source)| Uuid::from_u128(*source)).collect();
         let rows = sqlx::query_as!(
             ReadingRow,
-            "SELECT x.id, x.revision, x.read_at, x.covers_from, x.covers_until, x.spans, x.copies
+            "SELECT x.id, x.revision, x.read_at, x.covers_from, x.covers_until, x.spans, x.copies, x.tag
              FROM external_calendars x
              JOIN calendar_connections k ON k.org_id = x.org_id AND k.id = x.connection_id
              WHERE x.org_id = $1 AND x.id = ANY($2::uuid[]) AND NOT k.paused",

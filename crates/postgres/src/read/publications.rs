@@ -200,7 +200,8 @@ impl PostgresStore {
 
     async fn target(&self, destination: &Destination) -> Result<Option<ExternalCalendar>, StoreError> {
         let record = sqlx::query!(
-            "SELECT id, connection_id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies
+            "SELECT id, connection_id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies,
+                 tag
              FROM external_calendars WHERE org_id = $1 AND id = $2 AND connection_id = $3",
             destination.org.uuid(),
             destination.target.uuid(),

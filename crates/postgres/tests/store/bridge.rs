@@ -8,8 +8,8 @@ use kalends_app::ports::{Commit as _, CommitError, HumanCalendars as _, Reseal a
 use kalends_availability::BusySet;
 use kalends_bridge::ports::{ConnectAttempts as _, ConnectionLinks as _, Connections as _, Grants as _};
 use kalends_bridge::{
-    Audience, Change, ConnectAttempt, Connection, ConnectionLink, ConnectionPatch, ExternalCalendar, Grant, NewGrant,
-    NewLink, Purpose, Reading, TheirCalendar, Tokens, listing,
+    Access, Audience, CalendarProvider, Change, ConnectAttempt, Connection, ConnectionLink, ConnectionPatch,
+    ExternalCalendar, Grant, NewGrant, NewLink, Purpose, Reading, TheirCalendar, Tokens, listing,
 };
 use kalends_calendars::Calendar;
 use kalends_kernel::{CalendarId, ExternalCalendarId, OrgId, Page, UserId};
@@ -29,7 +29,8 @@ fn human(make: &Fixtures) -> UserId {
 fn connected(make: &Fixtures, org: OrgId) -> (Connection, Vec<ExternalCalendar>) {
     let now = make.tick();
     let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into(), publishing: false };
-    let connection = Connection::create((org, human(make), Provider::Google), tokens, now, &make.entropy);
+    let connection =
+        Connection::create((org, human(make), CalendarProvider::Google), Access::Consent(tokens), now, &make.entropy);
     let connection = Connection { label: Some("Work".into()), ..connection };
     let theirs = |reference: &str| TheirCalendar { reference: reference.into(), name: "Ada".into(), primary: true };
     let mut calendars = listing((org, connection.id), &[], vec![theirs("a"), theirs("b")], now, &make.entropy).present;
@@ -42,6 +43,7 @@ fn connected(make: &Fixtures, org: OrgId) -> (Connection, Vec<ExternalCalendar>)
             span("2026-03-03T09:00:00Z", "2026-03-03T10:00:00Z"),
         ]),
         copies: vec![(CalendarId::new(now, &make.entropy), span("2026-03-04T09:00:00Z", "2026-03-04T10:00:00Z"))],
+        tag: Some([7; 32]),
     };
     let mut calendars: Vec<_> = calendars.iter().map(|calendar| calendar.read(reading.clone())).collect();
     calendars.sort_by_key(|calendar| calendar.id);
@@ -130,7 +132,8 @@ async fn a_corrupt_row_of_the_bridge_is_located() {
         ("spans", "UPDATE external_calendars SET spans = int8send(5) || int8send(6) || int8send(1) || int8send(2)"),
         ("spans", "UPDATE external_calendars SET spans = int8send(1) || int8send(2) || int8send(2) || int8send(3)"),
         ("copies", "UPDATE external_calendars SET spans = '', copies = '\\x0001'"),
-        ("covers_until", "UPDATE external_calendars SET copies = NULL, covers_until = covers_from - 1"),
+        ("tag", "UPDATE external_calendars SET copies = NULL, tag = '\\x0001'"),
+        ("covers_until", "UPDATE external_calendars SET tag = NULL, covers_until = covers_from - 1"),
         ("read_at", "UPDATE external_calendars SET covers_until = covers_from + 1, read_at = NULL"),
         ("read_at", "UPDATE external_calendars SET read_at = 1, spans = NULL"),
     ] {
@@ -253,7 +256,7 @@ async fn a_grant_never_names_a_deleted_calendar_or_stays_empty() {
         }
         let ends = Change::EndRefresh {
             claim,
-            tokens: None,
+            access: None,
             state: refreshed.refresh,
             calendars: Vec::new(),
             gone: made[2].1.iter().map(|calendar| calendar.id).collect(),

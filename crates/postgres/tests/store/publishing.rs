@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::oauth::Provider;
 use kalends_app::ChangeSet;
 use kalends_app::ports::{Commit as _, CommitError, Reseal as _};
 use kalends_bridge::ports::{ClaimedDestination, Destinations as _};
 use kalends_bridge::{
-    Change, Connection, Copy, CopyKey, CopyState, Destination, ExternalCalendar, PublicationPolicy, PublishState,
-    TheirCalendar, Tokens, listing,
+    Access, CalendarProvider, Change, Connection, Copy, CopyKey, CopyState, Destination, ExternalCalendar,
+    PublicationPolicy, PublishState, TheirCalendar, Tokens, listing,
 };
 use kalends_calendars::Calendar;
 use kalends_calendars::ports::Calendars as _;
@@ -32,7 +31,8 @@ fn connected(make: &Fixtures, org: OrgId) -> (Connection, ExternalCalendar) {
     let now = make.tick();
     let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into(), publishing: true };
     let human = UserId::new(now, &make.entropy);
-    let connection = Connection::create((org, human, Provider::Microsoft), tokens, now, &make.entropy);
+    let connection =
+        Connection::create((org, human, CalendarProvider::Microsoft), Access::Consent(tokens), now, &make.entropy);
     let theirs = TheirCalendar { reference: "work".into(), name: "Work".into(), primary: true };
     let mut listed = listing((org, connection.id), &[], vec![theirs], now, &make.entropy).present;
     (connection, listed.remove(0))

@@ -32,7 +32,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::AskRefresh { org, connection: id, at } => {
                 connections::ask(connection, *org, *id, *at).await?;
             }
-            Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
+            Change::EndRefresh { claim, access: _, state, calendars, gone, next, at } => {
                 connections::end(connection, *claim, state, sealed, (*next, *at)).await?;
                 connections::keep_calendars(connection, calendars, sealed).await?;
                 let gone: Vec<_> = gone.iter().map(|calendar| Hex(calendar.uuid())).collect();
@@ -171,7 +171,7 @@ async fn delete_grant(connection: &mut SqliteConnection, org: OrgId, grant: Gran
     sqlx::query!(
         "update external_calendars
          set revision = revision + 1, read_at = null, covers_from = null, covers_until = null, spans = null,
-            copies = null
+            copies = null, tag = null
          where org_id = ?1 and read_at is not null and id in (
                 select s.external_calendar_id from availability_grant_sources s where s.org_id = ?1 and s.grant_id = ?2)
             and not exists (

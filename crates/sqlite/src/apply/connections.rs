@@ -32,7 +32,7 @@ pub(super) async fn create(
         human_id,
         provider,
         sealed.label,
-        sealed.tokens,
+        sealed.access,
         made.paused,
         made.refresh.lapsed,
         refreshed_at,
@@ -98,7 +98,7 @@ pub(super) async fn reauthorize(
         org_id,
         id,
         seen.0,
-        sealed.tokens,
+        sealed.access,
         changed.refresh.lapsed,
         refreshed_at,
         changed.refresh.last_error,
@@ -178,7 +178,7 @@ pub(super) async fn end(
         org_id,
         id,
         claim.fence.0,
-        sealed.tokens,
+        sealed.access,
         refreshed_at,
         state.last_error,
         state.failures,
@@ -205,14 +205,15 @@ pub(super) async fn keep_calendars(
         let covers_until = reading.map(|reading| reading.covers.end().as_micros());
         let spans = reading.map(|reading| pack(&reading.spans));
         let copies = reading.and_then(|reading| write_copies(&reading.copies));
+        let tag = reading.and_then(|reading| reading.tag).map(Vec::from);
         sqlx::query!(
             "insert into external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at,
-                covers_from, covers_until, spans, copies)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                covers_from, covers_until, spans, copies, tag)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
              on conflict (org_id, id) do update set content = excluded.content, is_primary = excluded.is_primary,
                 revision = excluded.revision, read_at = excluded.read_at, covers_from = excluded.covers_from,
                 covers_until = excluded.covers_until, spans = excluded.spans,
-                copies = excluded.copies",
+                copies = excluded.copies, tag = excluded.tag",
             org_id,
             id,
             connection_id,
@@ -223,7 +224,8 @@ pub(super) async fn keep_calendars(
             covers_from,
             covers_until,
             spans,
-            copies
+            copies,
+            tag
         )
         .execute(&mut *connection)
         .await?;

@@ -23,7 +23,7 @@ impl Connections for SqliteStore {
         sqlx::query_as!(
             ConnectionRow,
             "select org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error,
-                failures, version, created_at, updated_at
+                failures, due_at, version, created_at, updated_at
              from calendar_connections where org_id = ?1 and id = ?2",
             org_id,
             id
@@ -46,7 +46,7 @@ impl Connections for SqliteStore {
             r#"select org_id as "org_id!: Vec<u8>", id as "id!: Vec<u8>", human_id as "human_id!: Vec<u8>",
                 provider as "provider!: String", label as "label?: String", tokens as "tokens!: String",
                 paused as "paused!: bool", lapsed as "lapsed!: bool", refreshed_at as "refreshed_at?: i64",
-                last_error as "last_error?: String", failures as "failures!: i64", version as "version!: i64",
+                last_error as "last_error?: String", failures as "failures!: i64", due_at as "due_at?: i64", version as "version!: i64",
                 created_at as "created_at!: i64", updated_at as "updated_at!: i64",
                 (select count(*) from calendar_connections
                  where org_id = ?1 and (?2 is null or human_id = ?2)) as "total!: i64"
@@ -100,7 +100,7 @@ impl Connections for SqliteStore {
         let (org_id, connection_id) = (org.uuid(), connection.uuid());
         let rows = sqlx::query!(
             r#"select e.id, e.connection_id, e.content, e.is_primary, e.revision, e.read_at, e.covers_from,
-                e.covers_until, e.spans, e.copies,
+                e.covers_until, e.spans, e.copies, e.tag,
                 exists (select 1 from availability_grant_sources s
                     where s.org_id = ?1 and s.external_calendar_id = e.id) as "counts!: bool"
              from external_calendars e where e.org_id = ?1 and e.connection_id = ?2 order by e.id"#,
@@ -188,7 +188,7 @@ async fn claim(
     let (at, until) = (now.as_micros(), until.as_micros());
     let due = sqlx::query!(
         "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
-            failures, version, created_at, updated_at
+            failures, due_at, version, created_at, updated_at
          from calendar_connections where due_at <= ?1 order by due_at, id limit ?2",
         at,
         limit

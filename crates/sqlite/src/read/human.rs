@@ -107,7 +107,7 @@ impl HumanCalendars for SqliteStore {
         let wanted = json::rows(&wanted).map_err(store_error)?;
         let rows = sqlx::query_as!(
             ReadingRow,
-            "select e.id, e.revision, e.read_at, e.covers_from, e.covers_until, e.spans, e.copies
+            "select e.id, e.revision, e.read_at, e.covers_from, e.covers_until, e.spans, e.copies, e.tag
              from json_each(?2) asked
                 cross join external_calendars e on e.org_id = ?1 and e.id = unhex(asked.value)
                 cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id

@@ -164,7 +164,8 @@ impl SqliteStore {
         let (org_id, id, connection_id) =
             (destination.org.uuid(), destination.target.uuid(), destination.connection.uuid());
         let row = sqlx::query!(
-            "select id, connection_id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies
+            "select id, connection_id, content, is_primary, revision, read_at, covers_from, covers_until, spans, copies,
+                tag
              from external_calendars where org_id = ?1 and id = ?2 and connection_id = ?3",
             org_id,
             id,

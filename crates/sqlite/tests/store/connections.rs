@@ -1,14 +1,13 @@
 //! Rows of the bridge to human calendars that the program never writes, and which of their fields are sealed.
 
-use kalends_accounts::oauth::Provider;
 use kalends_app::{
     ChangeSet,
     ports::{Commit as _, HumanCalendars as _, Reseal as _},
 };
 use kalends_availability::BusySet;
 use kalends_bridge::{
-    Audience, CLAIM_LASTS, Change, Connection, ConnectionLink, ExternalCalendar, Grant, NewGrant, NewLink, Reading,
-    TheirCalendar, Tokens, listing,
+    Access, Audience, CLAIM_LASTS, CalendarProvider, Change, Connection, ConnectionLink, ExternalCalendar, Grant,
+    NewGrant, NewLink, Reading, TheirCalendar, Tokens, listing,
     ports::{ConnectionLinks as _, Connections as _, Grants as _},
 };
 use kalends_calendars::Calendar;
@@ -36,13 +35,13 @@ impl Bridged {
         let (link, _) = ConnectionLink::create((org, None, calendar.id), NewLink::default(), now, entropy);
         let tokens =
             Tokens { access: "planted".into(), access_until: now, refresh: "planted".into(), publishing: true };
-        let made = Connection::create((org, human, Provider::Google), tokens, now, entropy);
+        let made = Connection::create((org, human, CalendarProvider::Google), Access::Consent(tokens), now, entropy);
         let connection = Connection { label: Some("planted".into()), ..made };
         let theirs = TheirCalendar { reference: "planted".into(), name: "planted".into(), primary: true };
         let window = Span::new(now, now + SignedDuration::hours(9)).unwrap();
         let spans = BusySet::from_unsorted(vec![Span::new(now, now + SignedDuration::hours(1)).unwrap()]);
         let copies = vec![(calendar.id, Span::new(now, now + SignedDuration::hours(2)).unwrap())];
-        let reading = Reading { read_at: now, covers: window, spans, copies };
+        let reading = Reading { read_at: now, covers: window, spans, copies, tag: Some([7; 32]) };
         let external = listing((org, connection.id), &[], vec![theirs], now, entropy).present.remove(0).read(reading);
         let new = NewGrant { sources: vec![external.id], audience: Audience::All, agents: vec![] };
         let grant = Grant::create((org, human), new, now, entropy);
@@ -97,6 +96,7 @@ async fn a_corrupt_row_of_the_bridge_is_a_located_error() {
         ("external_calendars", "spans", "cast(spans || spans as blob)"),
         ("external_calendars", "copies", "zeroblob(32)"),
         ("external_calendars", "copies", "substr(copies, 1, 16)"),
+        ("external_calendars", "tag", "substr(tag, 1, 31)"),
         ("availability_grants", "audience", "'some'"),
         ("availability_grant_sources", "external_calendar_id", "x'00'"),
     ] {

@@ -1,13 +1,12 @@
 //! Destinations and copies: what is sealed, what cannot be read, and what becomes of claims and due times.
 
-use kalends_accounts::oauth::Provider;
 use kalends_app::{
     ChangeSet,
     ports::{Commit as _, CommitError, Reseal as _},
 };
 use kalends_bridge::{
-    CLAIM_LASTS, Change, Connection, ConnectionPatch, Copy, CopyKey, CopyState, Destination, PublicationPolicy,
-    PublishClaim, PublishState, TheirCalendar, Tokens, listing,
+    Access, CLAIM_LASTS, CalendarProvider, Change, Connection, ConnectionPatch, Copy, CopyKey, CopyState, Destination,
+    PublicationPolicy, PublishClaim, PublishState, TheirCalendar, Tokens, listing,
     ports::{ClaimedDestination, Destinations as _},
 };
 use kalends_calendars::Calendar;
@@ -30,7 +29,8 @@ impl Published {
         let (calendar, now, entropy) = (scratch.calendar(store).await, scratch.make.tick(), &scratch.make.entropy);
         let (org, human) = (calendar.org, UserId::new(now, entropy));
         let tokens = Tokens { access: "open".into(), access_until: now, refresh: "sesame".into(), publishing: true };
-        let connection = Connection::create((org, human, Provider::Microsoft), tokens, now, entropy);
+        let connection =
+            Connection::create((org, human, CalendarProvider::Microsoft), Access::Consent(tokens), now, entropy);
         let theirs = TheirCalendar { reference: "theirs".into(), name: "Theirs".into(), primary: true };
         let target = listing((org, connection.id), &[], vec![theirs], now, entropy).present.remove(0);
         let destination = Destination {

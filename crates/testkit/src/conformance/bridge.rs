@@ -1,6 +1,7 @@
 //! The bridge to human calendars: links and attempts, connections and their refreshes, grants and which calendars
 //! count.
 
+mod attention;
 mod connections;
 mod grants;
 mod links;
@@ -12,12 +13,12 @@ mod refreshes;
 
 use std::collections::BTreeSet;
 
-use kalends_accounts::{TokenHash, oauth::Provider};
+use kalends_accounts::TokenHash;
 use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::BusySet;
 use kalends_bridge::{
-    Audience, Change, Connection, ConnectionLink, ExternalCalendar, Grant, LinkSecret, NewGrant, NewLink,
-    PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
+    Access, Audience, CalendarProvider, Change, Connection, ConnectionLink, ExternalCalendar, Grant, LinkSecret,
+    NewGrant, NewLink, PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
 };
 use kalends_calendars::{Agent, Calendar, ports::BusySource};
 use kalends_kernel::HumanSource;
@@ -25,8 +26,8 @@ use kalends_kernel::UserId;
 use kalends_time::{Span, Timestamp};
 
 pub use self::{
-    connections::*, grants::*, links::*, publishing::*, publishing_claims::*, publishing_due::*, publishing_races::*,
-    refreshes::*,
+    attention::*, connections::*, grants::*, links::*, publishing::*, publishing_claims::*, publishing_due::*,
+    publishing_races::*, refreshes::*,
 };
 use super::{
     samples::TRICKY,
@@ -36,13 +37,20 @@ use super::{
 /// How many tasks run at once.
 const TASKS: usize = 8;
 
-fn tokens(text: &str, until: Timestamp) -> Tokens {
+fn consent(text: &str, until: Timestamp) -> Access {
     let publishing = text.len().is_multiple_of(2);
-    Tokens { access: format!("access {text}"), access_until: until, refresh: format!("refresh {text}"), publishing }
+    let (access, refresh) = (format!("access {text}"), format!("refresh {text}"));
+    Access::Consent(Tokens { access, access_until: until, refresh, publishing })
+}
+
+/// The connection as it was created, with respect to the time of the next refresh. Changes do not write that time, so
+/// most cases do not compare it.
+fn timeless(connection: Connection) -> Connection {
+    Connection { due_at: Some(connection.created_at), ..connection }
 }
 
 fn reading(read_at: Timestamp, covers: Span, busy: &[Span]) -> Reading {
-    Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()), copies: Vec::new() }
+    Reading { read_at, covers, spans: BusySet::from_unsorted(busy.to_vec()), copies: Vec::new(), tag: None }
 }
 
 impl Scene {
@@ -84,7 +92,7 @@ impl Scene {
 
     fn connection_of(&self, human: UserId) -> Connection {
         let now = self.make.tick();
-        Connection::create((self.org, human, Provider::Google), tokens(TRICKY, now), now, &self.make.entropy)
+        Connection::create((self.org, human, CalendarProvider::Google), consent(TRICKY, now), now, &self.make.entropy)
     }
 
     /// Calendars of the account with these names, ordered by their identifiers. Nothing is stored.
@@ -114,7 +122,7 @@ impl Scene {
     }
 
     async fn connection_now(&self, connection: &Connection) -> Option<Connection> {
-        self.store.find_connection(self.org, connection.id).await.unwrap()
+        self.store.find_connection(self.org, connection.id).await.unwrap().map(timeless)
     }
 
     /// Updates the connection at the version of `seen`.

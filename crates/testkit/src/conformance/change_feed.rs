@@ -77,7 +77,7 @@ impl Scene {
 }
 
 /// Every field of an entry survives, for every type. What messages announce comes first, and messages about endpoints
-/// have no entry. Each organization has its own feed.
+/// and connections have no entry. Each organization has its own feed.
 pub async fn entries_of_a_feed_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

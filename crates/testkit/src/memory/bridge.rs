@@ -46,7 +46,7 @@ impl State {
                 let row = self.connection((connection.org, connection.id))?;
                 unchanged(row.connection.version, *seen)?;
                 row.connection = Connection {
-                    tokens: row.connection.tokens.clone(),
+                    access: row.connection.access.clone(),
                     refresh: row.connection.refresh.clone(),
                     ..Connection::clone(connection)
                 };
@@ -96,10 +96,10 @@ impl State {
                     row.due_at = Some(*at);
                 }
             }
-            Change::EndRefresh { claim, tokens, state, calendars, gone, next, at } => {
+            Change::EndRefresh { claim, access, state, calendars, gone, next, at } => {
                 let row = self.claimed_connection(*claim)?;
-                if let Some(tokens) = tokens {
-                    row.connection.tokens.clone_from(tokens);
+                if let Some(access) = access {
+                    row.connection.access.clone_from(access);
                 }
                 row.connection.refresh.clone_from(state);
                 row.claimed_until = None;

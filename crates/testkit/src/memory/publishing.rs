@@ -12,7 +12,7 @@ use kalends_time::Timestamp;
 use super::{
     MemoryStore,
     apply::unchanged,
-    state::{DestinationRow, State},
+    state::{ConnectionRow, DestinationRow, State},
 };
 
 /// When a calendar is due that became so for a cause that its revision does not show. An attempt in progress ends
@@ -232,7 +232,7 @@ impl Destinations for MemoryStore {
                 let target = state.external.get(&(org, destination.target));
                 Some(ClaimedDestination {
                     claim,
-                    connection: connection.map(|row| row.connection.clone()),
+                    connection: connection.map(ConnectionRow::read),
                     target: target.filter(|target| target.connection == destination.connection).cloned(),
                     destination,
                 })

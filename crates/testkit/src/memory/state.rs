@@ -145,6 +145,13 @@ pub(super) struct ConnectionRow {
     pub(super) requested: bool,
 }
 
+impl ConnectionRow {
+    /// The connection as stores return it.
+    pub(super) fn read(&self) -> Connection {
+        Connection { due_at: self.due_at, ..self.connection.clone() }
+    }
+}
+
 /// A destination with the fields that only stores have.
 #[derive(Debug, Clone)]
 pub(super) struct DestinationRow {

@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_accounts::oauth::Provider;
-use kalends_bridge::{self as domain, AGENTS_MAX, Audience, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar};
+use kalends_bridge::{
+    self as domain, AGENTS_MAX, Audience, CalendarProvider, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar,
+};
 use kalends_bridge::{STALE_AFTER, UNAVAILABLE_AFTER};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text};
 use kalends_time::Timestamp;
@@ -32,7 +33,7 @@ impl CalendarConnection {
             label: connection.label.clone(),
             status: connection.status().as_str(),
             last_refreshed_at: connection.refresh.refreshed_at,
-            publishing: connection.tokens.publishing,
+            publishing: connection.access.publishing(),
             data: worth(connection.refresh.refreshed_at, now),
             last_error: connection.refresh.last_error.clone(),
             created_at: connection.created_at,
@@ -152,9 +153,9 @@ impl CreateGrant {
     }
 }
 
-/// The names of the offered providers, in the order of [`Provider::CALENDARS`].
-pub fn provider_names(offered: impl Fn(Provider) -> bool) -> Vec<&'static str> {
-    Provider::CALENDARS.into_iter().filter(|provider| offered(*provider)).map(Provider::as_str).collect()
+/// The names of the offered providers, in the order of [`CalendarProvider::ALL`].
+pub fn provider_names(offered: impl Fn(CalendarProvider) -> bool) -> Vec<&'static str> {
+    CalendarProvider::ALL.into_iter().filter(|provider| offered(*provider)).map(CalendarProvider::as_str).collect()
 }
 
 #[cfg(test)]

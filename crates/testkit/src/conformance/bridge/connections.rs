@@ -1,13 +1,15 @@
 //! Connections and the calendars of their accounts.
 
-use kalends_accounts::{Change as AccountChange, oauth::Provider};
+use kalends_accounts::Change as AccountChange;
 use kalends_app::ports::CommitError;
 use kalends_bridge::{
-    Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, Fence, RefreshClaim, ports::KnownCalendar,
+    Access, Audience, CLAIM_LASTS, CaldavAccount, CalendarProvider, Change, Connection, ConnectionPatch, Drawing,
+    DrawnCalendar, Ended, Fence, Reading, RefreshClaim, RefreshState, ports::KnownCalendar,
 };
 use kalends_kernel::{ExternalCalendarId, Page};
+use kalends_time::{SignedDuration, Timestamp};
 
-use super::{TASKS, covered, reading, tokens};
+use super::{TASKS, consent, covered, reading, timeless};
 use crate::{
     conformance::{
         StoreUnderTest,
@@ -31,7 +33,7 @@ pub async fn connections_round_trip(store: &StoreUnderTest) {
 
     let now = scene.make.tick();
     let full = Connection {
-        provider: Provider::Microsoft,
+        provider: CalendarProvider::Microsoft,
         label: Some(TRICKY.into()),
         paused: true,
         refresh: plain.refresh.after(Ended::Good, now).after(Ended::Lapsed(TRICKY.into()), now),
@@ -39,7 +41,7 @@ pub async fn connections_round_trip(store: &StoreUnderTest) {
     };
     let mut read = scene.listed_of(&full, &["work", "home"]);
     read[0] = read[0].read(reading(now, covered(), &[hours(-5, 1), hours(2, 3), hours(3, 4), hours(9, 200)]));
-    read[1] = read[1].read(reading(now, covered(), &[]));
+    read[1] = read[1].read(Reading { tag: Some([7; 32]), ..reading(now, covered(), &[]) });
     scene.connect(&full, &read).await;
     assert_eq!(scene.connection_now(&full).await.as_ref(), Some(&full));
     scene.granted(Audience::All, &[&read[1]], &[]).await;
@@ -61,6 +63,77 @@ pub async fn connections_round_trip(store: &StoreUnderTest) {
     assert_eq!((of(&scene, &[]).await, of(&other, &queried).await), (vec![], vec![]));
 }
 
+/// What opens an account survives, whatever its kind.
+pub async fn every_kind_of_access_round_trips(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let account = CaldavAccount {
+        server: format!("https://dav.example/{TRICKY}"),
+        home: "https://dav.example/calendars/ada/".into(),
+        username: TRICKY.into(),
+        password: format!("{TRICKY}{TRICKY}"),
+        addresses: vec!["mailto:ada@example.com".into()],
+    };
+    let drawn = DrawnCalendar { name: TRICKY.into(), busy: vec![hours(-5, 1), hours(2, 3)] };
+    for (provider, access) in [
+        (CalendarProvider::Caldav, Access::Password(account)),
+        (CalendarProvider::Example, Access::Drawn(Drawing { calendars: vec![drawn] })),
+    ] {
+        let made = Connection { provider, access: access.clone(), ..scene.connection_of(scene.a_human()) };
+        scene.connect(&made, &[]).await;
+        assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&made));
+        let (at, changed) = (scene.make.tick(), Access::Drawn(Drawing::default()));
+        let other = if provider == CalendarProvider::Example { changed } else { access };
+        let again = made.reauthorized(other, at);
+        scene.reauthorize(&made, &again, at).await.unwrap();
+        assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&again));
+    }
+}
+
+/// A connection says when its next refresh is due: at once, after a refresh at the time that the refresh named, and never
+/// while it is paused or has lapsed.
+pub async fn connections_say_when_they_are_refreshed_next(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (made, _) = scene.connected(&["work"]).await;
+    let due = async || {
+        let found = scene.store.find_connection(scene.org, made.id).await.unwrap().unwrap();
+        let listed = scene.store.list_connections(scene.org, None, LARGEST_PAGE).await.unwrap();
+        let listed = listed.data.into_iter().next().unwrap().unwrap();
+        assert_eq!(found.due_at, listed.due_at);
+        found.due_at
+    };
+    assert_eq!(due().await, Some(made.created_at));
+
+    let end = async |ended: Ended, next: Option<Timestamp>| {
+        let at = scene.make.tick();
+        let (claim, seen) = scene.store.claim_refreshes(at, at + CLAIM_LASTS, 9).await.unwrap().remove(0);
+        let state = seen.refresh.after(ended, at);
+        let (access, calendars, gone) = (None, vec![], vec![]);
+        scene.bridge(vec![Change::EndRefresh { claim, access, state, calendars, gone, next, at }]).await.unwrap();
+    };
+    let soon = scene.make.tick();
+    end(Ended::Good, Some(soon)).await;
+    assert_eq!(due().await, Some(soon));
+    let later = soon + SignedDuration::hours(1);
+    end(Ended::Failed("away".into()), Some(later)).await;
+    assert_eq!(due().await, Some(later));
+
+    let seen = scene.connection_now(&made).await.unwrap();
+    let paused = seen.patched(ConnectionPatch::Paused(true), scene.make.tick());
+    scene.reconnect(&seen, &paused, None).await.unwrap();
+    assert_eq!(due().await, None, "paused");
+    let at = scene.make.tick();
+    let resumed = paused.patched(ConnectionPatch::Paused(false), at);
+    scene.reconnect(&paused, &resumed, Some(at)).await.unwrap();
+    assert_eq!(due().await, Some(at));
+    end(Ended::Lapsed("no".into()), None).await;
+    assert_eq!(due().await, None, "lapsed");
+    let lapsed = scene.connection_now(&made).await.unwrap();
+    assert_eq!(lapsed.refresh, RefreshState { lapsed: true, ..lapsed.refresh.clone() });
+    let at = scene.make.tick();
+    scene.reauthorize(&lapsed, &lapsed.reauthorized(consent("other", at), at), at).await.unwrap();
+    assert_eq!(due().await, Some(at));
+}
+
 /// Oldest first, in pages with their total. Other organizations see nothing.
 pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -71,7 +144,8 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
     }
     let foreign = other.connected(&[]).await.0;
     for offset in 0..6 {
-        let listed = scene.store.list_connections(scene.org, None, Page { limit: 2, offset }).await.unwrap();
+        let mut listed = scene.store.list_connections(scene.org, None, Page { limit: 2, offset }).await.unwrap();
+        listed.data = listed.data.into_iter().map(|found| found.map(timeless)).collect();
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().map(Ok).collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
@@ -112,7 +186,7 @@ pub async fn connections_are_changed_only_at_the_version_seen(store: &StoreUnder
         seen = changed;
     }
     let at = scene.make.tick();
-    let changed = seen.reauthorized(tokens("other", at), at);
+    let changed = seen.reauthorized(consent("other", at), at);
     scene.reauthorize(&seen, &changed, at).await.unwrap();
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&changed));
     assert_refused!(scene.reauthorize(&seen, &changed, at).await, CommitError::Stale);
@@ -169,7 +243,7 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     assert_refused!(scene.bridge(vec![ask]).await, CommitError::Stale);
     let end = Change::EndRefresh {
         claim,
-        tokens: None,
+        access: None,
         state: doomed.refresh.after(Ended::Good, at),
         calendars: theirs,
         gone: vec![],
@@ -216,7 +290,7 @@ pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest)
     let state = connection.refresh.clone();
     let end = Change::EndRefresh {
         claim: late,
-        tokens: None,
+        access: None,
         state,
         calendars: calendars.clone(),
         gone: vec![],

@@ -248,7 +248,7 @@ pub async fn a_target_that_is_gone_is_claimed_without_it(store: &StoreUnderTest)
     let (refresh, _) = scene.store.claim_refreshes(now, now + LASTS, 9).await.unwrap().remove(0);
     let end = Change::EndRefresh {
         claim: refresh,
-        tokens: None,
+        access: None,
         state: connection.refresh.clone(),
         calendars: vec![],
         gone: vec![targets[0].id],

@@ -204,12 +204,12 @@ pub async fn paused_and_lapsed_connections_are_not_published(store: &StoreUnderT
     assert_eq!(claims.len(), 1);
     let state = RefreshState::default().after(Ended::Lapsed("no".into()), at);
     let end =
-        Change::EndRefresh { claim: claims[0].0, tokens: None, state, calendars: vec![], gone: vec![], next: None, at };
+        Change::EndRefresh { claim: claims[0].0, access: None, state, calendars: vec![], gone: vec![], next: None, at };
     scene.bridge(vec![end]).await.unwrap();
     scene.event(&calendar, hours(1, 2)).await;
     assert!(scene.no_destination_is_due(much_later).await);
     let lapsed = scene.connection_now(&made).await.unwrap();
-    let again = lapsed.reauthorized(super::tokens("again", at), at);
+    let again = lapsed.reauthorized(super::consent("again", at), at);
     scene.reauthorize(&lapsed, &again, at).await.unwrap();
     assert_eq!(scene.due_destinations().await, only);
 
@@ -217,6 +217,6 @@ pub async fn paused_and_lapsed_connections_are_not_published(store: &StoreUnderT
     let paused = pause(&again, true);
     scene.reconnect(&again, &paused, None).await.unwrap();
     let at = scene.make.tick();
-    scene.reauthorize(&paused, &paused.reauthorized(super::tokens("more", at), at), at).await.unwrap();
+    scene.reauthorize(&paused, &paused.reauthorized(super::consent("more", at), at), at).await.unwrap();
     assert!(scene.no_destination_is_due(much_later).await);
 }

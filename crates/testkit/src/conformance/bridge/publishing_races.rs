@@ -6,9 +6,8 @@ use kalends_kernel::Revision;
 use kalends_time::Timestamp;
 
 use super::{
-    TASKS,
+    TASKS, consent,
     publishing::{LASTS, LATER},
-    tokens,
 };
 use crate::conformance::{
     StoreUnderTest,
@@ -136,10 +135,10 @@ pub async fn refreshes_and_publications_do_not_overwrite_each_other(store: &Stor
         let (refresh, seen) = scene.store.claim_refreshes(now, now + LASTS, 9).await.unwrap().remove(0);
         let claim = scene.claim_destination(now).await;
         let copy = scene.copy_at(&targets[0], None);
-        let (state, renewed) = (RefreshState::default().after(Ended::Good, now), tokens("renewed", now));
+        let (state, renewed) = (RefreshState::default().after(Ended::Good, now), consent("renewed", now));
         let end_refresh = Change::EndRefresh {
             claim: refresh,
-            tokens: Some(renewed.clone()),
+            access: Some(renewed.clone()),
             state: state.clone(),
             calendars: targets.clone(),
             gone: vec![],
@@ -164,7 +163,7 @@ pub async fn refreshes_and_publications_do_not_overwrite_each_other(store: &Stor
         .await;
         assert_eq!(successes(&outcomes), 3, "{outcomes:?}");
         let found = scene.connection_now(&connection).await.unwrap();
-        assert_eq!((found.tokens, found.refresh, found.label), (renewed, state, labelled.label));
+        assert_eq!((found.access, found.refresh, found.label), (renewed, state, labelled.label));
         assert!(scene.copies_now(calendar.id).await.contains(&copy));
         assert_eq!(scene.destination_now(calendar.id).await.as_ref(), Some(&destination));
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use kalends_app::ports::CommitError;
 use kalends_bridge::{
-    Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant, RefreshClaim,
-    RefreshState, Tokens, ports::KnownCalendar,
+    Access, Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant, RefreshClaim,
+    RefreshState, ports::KnownCalendar,
 };
 use kalends_kernel::{ConnectionId, ExternalCalendarId};
 use kalends_time::{SignedDuration, Timestamp};
 
-use super::{TASKS, covered, reading, tokens};
+use super::{TASKS, consent, covered, reading, timeless};
 use crate::conformance::{
     StoreUnderTest,
     samples::TRICKY,
@@ -20,7 +20,7 @@ use crate::conformance::{
 /// The results of a refresh, except when the next one is due.
 #[derive(Clone, Default)]
 struct Outcome {
-    tokens: Option<Tokens>,
+    access: Option<Access>,
     state: RefreshState,
     calendars: Vec<ExternalCalendar>,
     gone: Vec<ExternalCalendarId>,
@@ -28,7 +28,8 @@ struct Outcome {
 
 impl Scene {
     async fn claim_connections(&self, now: Timestamp, limit: u32) -> Vec<(RefreshClaim, Connection)> {
-        self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await.unwrap()
+        let claims = self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await.unwrap();
+        claims.into_iter().map(|(claim, connection)| (claim, timeless(connection))).collect()
     }
 
     async fn claim_connection(&self, now: Timestamp) -> RefreshClaim {
@@ -48,8 +49,8 @@ impl Scene {
         at: Timestamp,
         next: Option<Timestamp>,
     ) -> Result<(), CommitError> {
-        let Outcome { tokens, state, calendars, gone } = outcome;
-        self.bridge(vec![Change::EndRefresh { claim, tokens, state, calendars, gone, next, at }]).await
+        let Outcome { access, state, calendars, gone } = outcome;
+        self.bridge(vec![Change::EndRefresh { claim, access, state, calendars, gone, next, at }]).await
     }
 
     async fn ask_refresh(&self, connection: &Connection, at: Timestamp) -> Result<(), CommitError> {
@@ -96,7 +97,7 @@ pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
 
     let (made, calendars) = &made[0];
     let outcome = Outcome {
-        tokens: Some(tokens("late", later)),
+        access: Some(consent("late", later)),
         state: RefreshState::default().after(Ended::Good, later),
         calendars: vec![calendars[0].read(reading(later, covered(), &[hours(1, 2)]))],
         gone: vec![],
@@ -151,7 +152,7 @@ pub async fn a_refresh_sets_when_the_next_is_due(store: &StoreUnderTest) {
 
     // The user consents again.
     let lapsed = scene.connection_now(&made).await.unwrap();
-    let reauthorized = lapsed.reauthorized(tokens("anew", much_later), much_later);
+    let reauthorized = lapsed.reauthorized(consent("anew", much_later), much_later);
     scene.reauthorize(&lapsed, &reauthorized, much_later).await.unwrap();
     assert!(scene.no_connection_is_due(much_later - SignedDuration::micros(1)).await);
     let claims = scene.claim_connections(much_later, 10).await;
@@ -166,19 +167,19 @@ pub async fn users_and_workers_do_not_overwrite_each_other(store: &StoreUnderTes
     let now = scene.make.tick();
     let claim = scene.claim_connection(now).await;
     let state = RefreshState::default().after(Ended::Good, now);
-    let renewed = tokens("renewed", now);
-    let outcome = Outcome { tokens: Some(renewed.clone()), state: state.clone(), ..Outcome::default() };
+    let renewed = consent("renewed", now);
+    let outcome = Outcome { access: Some(renewed.clone()), state: state.clone(), ..Outcome::default() };
     scene.end_refresh(claim, outcome, now, Some(now)).await.unwrap();
 
     // Renamed by a caller that had read the connection before the refresh ended.
     let named = made.patched(ConnectionPatch::Label(Some("name".into())), now);
     scene.reconnect(&made, &named, None).await.unwrap();
-    let expected = Connection { tokens: renewed, refresh: state, ..named };
+    let expected = Connection { access: renewed, refresh: state, ..named };
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&expected));
 
     // A new consent during a refresh ends that refresh, and another one is due at once.
     let claim = scene.claim_connection(now).await;
-    let reauthorized = expected.reauthorized(tokens("anew", now), now);
+    let reauthorized = expected.reauthorized(consent("anew", now), now);
     scene.reauthorize(&expected, &reauthorized, now).await.unwrap();
     let lapsed =
         Outcome { state: RefreshState::default().after(Ended::Lapsed("gone".into()), now), ..Outcome::default() };
@@ -190,7 +191,7 @@ pub async fn users_and_workers_do_not_overwrite_each_other(store: &StoreUnderTes
     // A pause outlasts a consent.
     let paused = reauthorized.patched(ConnectionPatch::Paused(true), now);
     scene.reconnect(&reauthorized, &paused, None).await.unwrap();
-    let again = paused.reauthorized(tokens("once more", now), now);
+    let again = paused.reauthorized(consent("once more", now), now);
     scene.reauthorize(&paused, &again, now).await.unwrap();
     assert_eq!(scene.connection_now(&made).await.as_ref(), Some(&again));
     assert!(scene.no_connection_is_due(now + SignedDuration::hours(9_000)).await);
@@ -259,14 +260,14 @@ pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     renamed.theirs.name = TRICKY.into();
     renamed.theirs.primary = !renamed.theirs.primary;
     let outcome = Outcome {
-        tokens: Some(tokens("renewed", now)),
+        access: Some(consent("renewed", now)),
         state: made.refresh.after(Ended::Failed(TRICKY.into()), now),
         calendars: vec![renamed.clone(), fresh.clone()],
         gone: vec![home.id, club.id],
     };
     let next = now + SignedDuration::minutes(5);
     scene.end_refresh(scene.claim_connection(now).await, outcome.clone(), now, Some(next)).await.unwrap();
-    let refreshed = Connection { tokens: tokens("renewed", now), refresh: outcome.state.clone(), ..made.clone() };
+    let refreshed = Connection { access: consent("renewed", now), refresh: outcome.state.clone(), ..made.clone() };
     assert_eq!(scene.connection_now(&made).await, Some(refreshed.clone()));
     let mut expected = vec![
         KnownCalendar { calendar: renamed.clone(), counts: true },
@@ -281,7 +282,7 @@ pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     let again = reading(next, covered(), &[hours(5, 9)]);
     let read = [renamed.read(again), ExternalCalendar { reading: None, ..fresh }];
     let state = refreshed.refresh.after(Ended::Good, next);
-    let outcome = Outcome { tokens: None, state: state.clone(), calendars: read.to_vec(), gone: vec![] };
+    let outcome = Outcome { access: None, state: state.clone(), calendars: read.to_vec(), gone: vec![] };
     scene.end_refresh(scene.claim_connection(next).await, outcome, next, Some(next)).await.unwrap();
     assert_eq!(scene.connection_now(&made).await, Some(Connection { refresh: state, ..refreshed }));
     let mut read = read.to_vec();

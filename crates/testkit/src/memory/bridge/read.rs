@@ -24,7 +24,7 @@ use kalends_time::{Span, Timestamp};
 use crate::memory::{
     MemoryStore,
     account_data::remove,
-    state::{State, page_of},
+    state::{ConnectionRow, State, page_of},
 };
 
 impl State {
@@ -82,7 +82,7 @@ impl ConnectAttempts for MemoryStore {
 #[async_trait]
 impl Connections for MemoryStore {
     async fn find_connection(&self, org: OrgId, connection: ConnectionId) -> Result<Option<Connection>, StoreError> {
-        Ok(self.state().connections.get(&(org, connection)).map(|row| row.connection.clone()))
+        Ok(self.state().connections.get(&(org, connection)).map(ConnectionRow::read))
     }
 
     async fn list_connections(
@@ -92,12 +92,10 @@ impl Connections for MemoryStore {
         page: Page,
     ) -> Result<Listed<ListedConnection>, StoreError> {
         let state = self.state();
-        let of = state
-            .connections
-            .values()
-            .map(|row| &row.connection)
-            .filter(|connection| connection.org == org && human.is_none_or(|human| connection.human == human));
-        Ok(page_of(of, |connection| (connection.created_at, connection.id), page).map(Ok))
+        let of =
+            |row: &&ConnectionRow| row.connection.org == org && human.is_none_or(|human| row.connection.human == human);
+        let rows = state.connections.values().filter(of);
+        Ok(page_of(rows, |row| (row.connection.created_at, row.connection.id), page).map(|row| Ok(row.read())))
     }
 
     async fn connection_versions(
@@ -147,7 +145,7 @@ impl Connections for MemoryStore {
                 row.requested = false;
                 (row.due_at, row.claimed_until) = (Some(until), Some(until));
                 let Connection { org, id, .. } = row.connection;
-                (RefreshClaim { org, connection: id, fence: row.fence }, row.connection.clone())
+                (RefreshClaim { org, connection: id, fence: row.fence }, row.read())
             });
             claimed.collect()
         }))
