@@ -19,6 +19,7 @@
 mod answer;
 mod authorization;
 mod browser;
+mod caldav_server;
 mod calendar_provider;
 mod client;
 mod collector;
@@ -37,6 +38,7 @@ mod under_test;
 pub use answer::Answer;
 pub use authorization::{CLIENT_ID, CLIENT_SECRET};
 pub use browser::{Browser, Key, Visitor};
+pub use caldav_server::{CaldavRequest, CaldavServer, Playing};
 pub use calendar_provider::{CalendarProvider, TheirCopy, TheirEvent, Transparency};
 pub use client::{Call, Client, plain_http};
 pub use collector::{Collected, Collector};

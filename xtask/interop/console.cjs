@@ -139,6 +139,8 @@ async function connect(base, call) {
   const connection = new URL(ended.headers.get('location'), base).searchParams.get('connected');
   const { data: theirs } = await call('GET', `/v1/calendar-connections/${connection}/external-calendars`);
   await call('POST', '/v1/availability-grants', { external_calendar_ids: [theirs[0].id], audience: 'all' });
+  // An example calendar, whose busy times a person draws on a page.
+  await post('/v1/calendar-connections/example', {}, { authorization: `Bearer ${token}` });
   const { data: ours } = await call('GET', '/v1/calendars?include=all');
   await call('PUT', `/v1/calendars/${ours[0].id}/external-destination`, { external_calendar_id: theirs[1].id });
 }
@@ -263,7 +265,7 @@ async function check(page, name) {
 }
 
 // The forms that need something in them. A key needs no name.
-const EMPTIED = /(?<!keys)\/new$|\/start$/;
+const EMPTIED = /(?<!keys)\/new$|\/start$|\/caldav$/;
 
 async function crawl(page, base, start, begun = new Set()) {
   const waiting = [start];
@@ -305,7 +307,7 @@ run(async (browser) => {
     mkdirSync(PICTURES, { recursive: true });
   }
   const provider = await microsoft();
-  const settings = { KALENDS_SIGNUP_PLAN: 'custom', KALENDS_ADMIN_TOKEN: TOKEN, KALENDS_IP_LIMITS: 'off' };
+  const settings = { KALENDS_SIGNUP_PLAN: 'custom', KALENDS_ADMIN_TOKEN: TOKEN, KALENDS_IP_LIMITS: 'off', KALENDS_STANDIN_PROVIDER: 'true' };
   const { base, end } = await serve({ ...settings, ...provider.settings });
   const [kinds, signedOut] = [new Set(), new Set()];
   let largest = 0;

@@ -1,4 +1,5 @@
-//! `cargo xtask interop`: checks the server's output and input against third-party tools at pinned versions.
+//! `cargo xtask interop`: checks the server's output and input against third-party tools. Those of Python and Node.js have
+//! pinned versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -145,6 +146,14 @@ const CHECKS: &[Check] = &[
         emit: Emit::Example("kalends-feeds", "busy_times"),
         file: "busy_times.jsonl",
         tool: &["python", "xtask/interop/reading.py"],
+        postgres: false,
+    },
+    Check {
+        name: "caldav",
+        packages: Packages::Debian(&[("radicale", "radicale"), ("xandikos", "xandikos")]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python3", "xtask/interop/caldav.py"],
         postgres: false,
     },
     Check {

@@ -1,13 +1,13 @@
-//! Packages of Python and Node.js for third-party tools, at exact versions.
+//! Packages of Python and Node.js for third-party tools, at exact versions, and programs of Debian's packages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::process;
+use crate::{process, tools};
 
-/// The packages to install, at exact versions.
+/// The packages to install. Those of Python and Node.js have exact versions.
 pub(crate) enum Packages {
     /// Installed into a virtual environment. The tool is in its `bin`.
     Python(&'static [&'static str]),
@@ -15,6 +15,8 @@ pub(crate) enum Packages {
     Node(&'static [&'static str]),
     /// Packages of Python, whose tool it is, and those of Node.js that the tool calls.
     Both(&'static [&'static str], &'static [&'static str]),
+    /// Programs on PATH, each with its Debian package. The release of Debian decides the versions.
+    Debian(&'static [(&'static str, &'static str)]),
 }
 
 impl Packages {
@@ -26,6 +28,10 @@ impl Packages {
             Self::Both(python, node) => {
                 install_node(node, folder)?;
                 install_python(python, folder)
+            }
+            Self::Debian(programs) => {
+                tools::require(programs, "the check needs other programs")?;
+                Ok(folder.to_owned())
             }
         }
     }
@@ -41,6 +47,7 @@ impl Packages {
             Self::Python(packages) => pinned(packages, "=="),
             Self::Node(packages) => pinned(packages, "@"),
             Self::Both(python, node) => pinned(python, "==") && pinned(node, "@"),
+            Self::Debian(_) => true,
         }
     }
 }

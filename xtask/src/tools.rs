@@ -1,4 +1,4 @@
-//! Tools, installed on demand: Cargo subcommands into `target/tools`, and the tests' browser from Debian.
+//! Tools, installed on demand: Cargo subcommands into `target/tools`, and programs of Debian's packages, such as the tests' browser.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -73,13 +73,19 @@ const BROWSER: [(&str, &str); 2] =
 
 /// Ensures that there is a browser and its driver. Installs what is missing, if that is possible.
 pub(crate) fn require_browser() -> Result<()> {
-    let missing = missing(&BROWSER, |program| on_path(program).is_some());
+    require(&BROWSER, "page tests need a browser")
+}
+
+/// Ensures that there are these programs, each given with its Debian package. Installs what is missing, if that is
+/// possible. The error begins with `reason`.
+pub(crate) fn require(programs: &[(&str, &str)], reason: &str) -> Result<()> {
+    let missing = missing(programs, |program| on_path(program).is_some());
     if missing.is_empty() {
         return Ok(());
     }
     let packages = missing.join(" ");
     if !(is_root() && on_path("apt-get").is_some()) {
-        bail!("page tests need a browser: install Debian's packages {packages}, or put the same programs on PATH");
+        bail!("{reason}: install Debian's packages {packages}, or put the same programs on PATH");
     }
     eprintln!("installing Debian's packages {packages}");
     apt(&["update"])?;

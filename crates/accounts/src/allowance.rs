@@ -154,6 +154,12 @@ impl Allowance {
         Self::new(Limited::SecondFactor, user.uuid().as_bytes(), None)
     }
 
+    /// Passwords that one user sends to calendar servers, to connect accounts there. Each attempt counts, whatever its
+    /// outcome.
+    pub fn calendar_passwords(user: UserId) -> Self {
+        Self::new(Limited::CalendarPasswords, user.uuid().as_bytes(), None)
+    }
+
     /// Emails with which the operator tests the sending of mail, to any address.
     pub fn test_mail() -> Self {
         Self::new(Limited::TestMail, &[], None)
@@ -247,7 +253,7 @@ mod tests {
         Allowance::reserved_sign_ups(email, &PublicMailDomains::default(), Some(from))
     }
 
-    fn all() -> [Allowance; 15] {
+    fn all() -> [Allowance; 16] {
         let ada = Email::parse("email", "ada@example.com").unwrap();
         [
             sign_ups("ada@example.com", None),
@@ -261,6 +267,7 @@ mod tests {
             Allowance::resets(&ada),
             Allowance::proofs(UserId::from_bytes([7; 16])),
             Allowance::second_factor(UserId::from_bytes([7; 16])),
+            Allowance::calendar_passwords(UserId::from_bytes([7; 16])),
             Allowance::test_mail(),
             Allowance::approval_mail(org()),
             Allowance::mail(org(), 7),
@@ -300,6 +307,7 @@ mod tests {
                 "5 emails an hour are allowed to one address",
                 "5 emails an hour are allowed to one user",
                 "10 wrong codes an hour are allowed to one user",
+                "20 attempts to connect a calendar server an hour are allowed to one user",
                 "5 test emails an hour are allowed",
                 "30 emails an hour are allowed about approvals of one organization",
                 "7 emails an hour are allowed to others from one organization",

@@ -178,13 +178,29 @@ impl App {
         Ok(link)
     }
 
-    async fn check_link_visible(&self, link: &ConnectionLink) -> Result<(), Refusal> {
+    pub(crate) async fn check_link_visible(&self, link: &ConnectionLink) -> Result<(), Refusal> {
         if self.is_link_visible(link).await? { Ok(()) } else { Err(LinkError::Removed.into()) }
     }
 
     /// Whether the calendar of the link exists, and does not belong to a decommissioned agent.
     pub(crate) async fn is_link_visible(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
         Ok(self.parts.store.find_calendar(link.org, link.calendar).await?.is_some())
+    }
+
+    /// The link with that identifier, if one is given, which the caller is about to complete.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Link`] if it is over, or another user follows it.
+    pub(crate) async fn link_to_complete(
+        &self,
+        actor: &Actor,
+        link: Option<&str>,
+    ) -> Result<Option<ConnectionLink>, Refusal> {
+        let (_, human) = human(actor)?;
+        let Some(id) = link else { return Ok(None) };
+        let link = self.followed_link(actor, id).await?;
+        link.followed_by(human, self.now())?;
+        Ok(Some(link))
     }
 
     async fn known_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {

@@ -87,6 +87,7 @@ impl App {
             let now = self.now();
             let connection = seen.patched(patch.clone(), now);
             let due = (seen.paused && connection.is_refreshed()).then_some(now);
+            let connection = Connection { due_at: due.or(connection.due_at), ..connection };
             let answer = Answered::shows(&actor.request, wire::CalendarConnection::new(&connection, now), None);
             let id = connection.id.to_string();
             let mut changes = ChangeSet::new(actor.org());

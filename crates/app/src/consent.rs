@@ -7,13 +7,10 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    self as accounts, Action, Principal, TokenHash,
+    Action, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, TokenRequest},
 };
-use kalends_bridge::{
-    Access, CalendarProvider, Change, ConnectAttempt, Connection, LinkError, NewLink, Purpose, TheirCalendar, Tokens,
-    listing,
-};
+use kalends_bridge::{Access, CalendarProvider, ConnectAttempt, Connection, NewLink, Purpose, TheirCalendar, Tokens};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, StoreError};
 use kalends_wire as wire;
 use tracing::Instrument as _;
@@ -24,6 +21,7 @@ use crate::{
     audit::{By, Subject},
     console::human,
     giving_back::{Consent, same_account},
+    keeping::GivenAccess,
     oauth::plain,
     ports::ProviderError,
 };
@@ -181,13 +179,7 @@ impl App {
     ) -> Result<ConsentBegun, Refusal> {
         let (_, human) = human(actor)?;
         let (provider, client) = self.calendar_client(provider)?;
-        let link = match link {
-            Some(id) => Some(self.followed_link(actor, id).await?),
-            None => None,
-        };
-        if let Some(link) = &link {
-            link.followed_by(human, self.now())?;
-        }
+        let link = self.link_to_complete(actor, link).await?;
         let publishing = publishing || link.as_ref().is_some_and(|link| link.requested.publishing);
         can_publish(provider, publishing)?;
         let purpose = Purpose::Connect { link: link.as_ref().map(|link| link.id) };
@@ -321,62 +313,42 @@ impl App {
         provider: CalendarProvider,
         consented: &Consented,
     ) -> Result<Kept, Attempt> {
-        let (org, now) = (consented.attempt.org, self.now());
+        let (org, human) = (consented.attempt.org, consented.attempt.human);
         // The user may have left the organization in the meantime, or may be leaving it now.
-        let human = consented.attempt.human;
-        let user = self.parts.store.find_user(human).await?;
-        let memberships = self.parts.store.memberships_of(human).await?;
-        let Some(user) = user.filter(|_| memberships.iter().any(|membership| membership.org == org)) else {
-            return Ok(Err(ConsentFailure::Failed));
+        let mut changes = match self.changes_of_member(org, human).await {
+            Ok(changes) => changes,
+            Err(Refusal::NotSignedIn) => return Ok(Err(ConsentFailure::Failed)),
+            Err(refusal) => return Err(refusal.into()),
         };
-        let mut changes = ChangeSet::new(org);
-        changes.accounts.push(accounts::Change::RaiseUser { user: human, seen: user.version });
         let known = match consented.attempt.purpose {
             Purpose::Reauthorize { connection } => match self.parts.store.find_connection(org, connection).await? {
-                Some(known) if same_account(&consented.calendars, &self.their_calendars(&known).await?) => Some(known),
+                Some(known) if self.is_of(&known, provider, consented).await? => Some(known),
                 Some(_) => return Ok(Err(ConsentFailure::OtherAccount)),
                 None => return Ok(Err(ConsentFailure::Gone)),
             },
             // If the account was connected before, the choices made for it stay.
             Purpose::Connect { .. } => self.connected_before(provider, consented).await?,
         };
-        let connection = match known {
-            Some(known) => {
-                let connection = Box::new(known.reauthorized(consented.access_for(&known), now));
-                changes.bridge.push(Change::ReauthorizeConnection { connection, seen: known.version, at: now });
-                known.id
-            }
-            None => {
-                let of = (org, consented.attempt.human, provider);
-                let connection = Connection::create(of, Access::Consent(consented.tokens.clone()), now, self.entropy());
-                let theirs = consented.calendars.clone();
-                let calendars = listing((org, connection.id), &[], theirs, now, self.entropy()).present;
-                let (id, connection) = (connection.id, Box::new(connection));
-                changes.bridge.push(Change::CreateConnection { connection, calendars });
-                id
-            }
+        let access = match &known {
+            Some(known) => consented.access_for(known),
+            None => Access::Consent(consented.tokens.clone()),
         };
-        if let Purpose::Connect { link: Some(link) } = consented.attempt.purpose {
-            let Some(seen) = self.parts.store.find_link(org, link).await? else {
-                return Ok(Err(ConsentFailure::LinkOver));
-            };
-            if !self.is_link_visible(&seen).await? {
-                return Ok(Err(ConsentFailure::LinkOver));
-            }
-            let link = match seen.connect(consented.attempt.human, connection, now) {
-                Ok(link) => link,
-                Err(LinkError::Ended(_) | LinkError::OtherHuman | LinkError::NotOpened | LinkError::Removed) => {
-                    return Ok(Err(ConsentFailure::LinkOver));
-                }
-            };
-            changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
-        }
+        let link = match consented.attempt.purpose {
+            Purpose::Connect { link } => link,
+            Purpose::Reauthorize { .. } => None,
+        };
+        let given = GivenAccess { of: (org, human, provider), access, calendars: &consented.calendars, link };
+        let connection = match self.keep(&mut changes, given, known.as_ref()).await {
+            Ok(connection) => connection.id,
+            Err(Refusal::NotFound { .. } | Refusal::Link(_)) => return Ok(Err(ConsentFailure::LinkOver)),
+            Err(refusal) => return Err(refusal.into()),
+        };
         // The route only redirects, so its operation has no audit action of its own.
-        let prefix = Principal::user_prefix(consented.attempt.human);
+        let prefix = Principal::user_prefix(human);
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org, agent: None, resource: connection.to_string() };
         let (action, status) = (Action::ConnectionAuthorize, request.operation.status);
-        changes.audit.push(self.audit_entry(action, subject, &by, status, now));
+        changes.audit.push(self.audit_entry(action, subject, &by, status, self.now()));
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(Ok(connection))
     }
@@ -389,11 +361,21 @@ impl App {
     ) -> Result<Option<Connection>, StoreError> {
         let human = Some(consented.attempt.human);
         for known in self.all_connections(consented.attempt.org, human).await? {
-            if known.provider == provider && same_account(&consented.calendars, &self.their_calendars(&known).await?) {
+            if self.is_of(&known, provider, consented).await? {
                 return Ok(Some(known));
             }
         }
         Ok(None)
+    }
+
+    /// Whether a connection is one of the account that the consent is for.
+    async fn is_of(
+        &self,
+        known: &Connection,
+        provider: CalendarProvider,
+        consented: &Consented,
+    ) -> Result<bool, StoreError> {
+        Ok(known.provider == provider && same_account(&consented.calendars, &self.their_calendars(known).await?))
     }
 }
 

@@ -321,6 +321,8 @@ operations! {
     DECLINE_CONNECTION_LINK = "declineConnectionLink" "POST" "/v1/connection-links/{id}/decline" 200 Account ConnectionRevoke;
     START_CONNECTION = "startCalendarConnection" "POST" "/v1/calendar-connections/oauth/{provider}/start" 200 Account ConnectionAuthorize;
     END_CONNECTION = "endCalendarConnection" "GET" "/v1/calendar-connections/oauth/{provider}/callback" 302 Public;
+    CONNECT_CALDAV = "connectCaldav" "POST" "/v1/calendar-connections/caldav" 201 Account ConnectionAuthorize;
+    CONNECT_EXAMPLE = "connectExample" "POST" "/v1/calendar-connections/example" 201 Account ConnectionAuthorize;
     LIST_CONNECTIONS = "listCalendarConnections" "GET" "/v1/calendar-connections" 200 Account;
     GET_CONNECTION = "getCalendarConnection" "GET" "/v1/calendar-connections/{id}" 200 Account;
     UPDATE_CONNECTION = "updateCalendarConnection" "PATCH" "/v1/calendar-connections/{id}" 200 Account ConnectionAuthorize;
@@ -330,6 +332,8 @@ operations! {
     RESUME_CONNECTION = "resumeCalendarConnection" "POST" "/v1/calendar-connections/{id}/resume" 200 Account ConnectionAuthorize;
     REAUTHORIZE_CONNECTION = "reauthorizeCalendarConnection" "POST" "/v1/calendar-connections/{id}/reauthorize" 200 Account ConnectionAuthorize;
     LIST_EXTERNAL_CALENDARS = "listExternalCalendars" "GET" "/v1/calendar-connections/{id}/external-calendars" 200 Account;
+    GET_DRAWING = "getDrawing" "GET" "/v1/calendar-connections/{id}/drawing" 200 Account;
+    REPLACE_DRAWING = "replaceDrawing" "PUT" "/v1/calendar-connections/{id}/drawing" 200 Account ConnectionAuthorize;
     CREATE_GRANT = "createAvailabilityGrant" "POST" "/v1/availability-grants" 201 Account ConnectionAuthorize;
     LIST_GRANTS = "listAvailabilityGrants" "GET" "/v1/availability-grants" 200 Account;
     DELETE_GRANT = "deleteAvailabilityGrant" "DELETE" "/v1/availability-grants/{id}" 204 Account ConnectionRevoke;

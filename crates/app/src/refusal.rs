@@ -415,6 +415,19 @@ pub enum Refusal {
     /// A connection with this status is not refreshed.
     #[error("the connection is not refreshed while its status is {status}; {remedy}", status = .0.as_str(), remedy = remedy(*.0))]
     NotRefreshed(ConnectionStatus),
+    /// The calendar server does not answer, or its answer cannot be understood.
+    #[error(
+        "the calendar server does not answer, or its answer cannot be understood, so nothing was connected; check the \
+         address, or repeat the request later"
+    )]
+    CalendarServer,
+    /// The user has as many connections to example calendars as are allowed.
+    #[error(
+        "you have {most} connections to example calendars in this organization, and no more are allowed; delete one of \
+         them first",
+        most = kalends_bridge::EXAMPLES_MAX
+    )]
+    TooManyExamples,
     /// What is stored about the connection cannot be read, so it can only be deleted.
     #[error("{}", kalends_bridge::UNREADABLE_CONNECTION)]
     UnreadableConnection,
@@ -496,7 +509,9 @@ pub enum Refusal {
 const fn remedy(status: ConnectionStatus) -> &'static str {
     match status {
         ConnectionStatus::Paused => "resume it first",
-        ConnectionStatus::ReauthorizationRequired => "renew the consent with its /reauthorize first",
+        ConnectionStatus::ReauthorizationRequired => {
+            "renew the consent with its /reauthorize, or connect the account again with its new password, first"
+        }
         ConnectionStatus::Active | ConnectionStatus::Error => "repeat the request",
     }
 }

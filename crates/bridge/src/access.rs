@@ -17,6 +17,8 @@ pub const PASSWORD_MAX: usize = 1_024;
 pub const ADDRESSES_MAX: usize = 20;
 /// The maximum number of busy times that a user draws in one calendar.
 pub const DRAWN_MAX: usize = 1_000;
+/// The maximum number of connections to [`CalendarProvider::Example`] that a user may have in an organization.
+pub const EXAMPLES_MAX: usize = 5;
 /// The names of the calendars of a new [`Drawing`]. The first is the primary one.
 pub const DRAWN_NAMES: [&str; 2] = ["Work", "Private"];
 
@@ -113,6 +115,21 @@ impl Drawing {
             primary: place == 0,
         });
         listed.collect()
+    }
+
+    /// The drawing in which each of these calendars replaces the one with its name. The others stay as they are.
+    ///
+    /// # Errors
+    /// The place of the first of them whose name no calendar of the drawing has.
+    pub fn with(&self, drawn: &[DrawnCalendar]) -> Result<Self, usize> {
+        let is_known = |name: &str| self.calendars.iter().any(|calendar| calendar.name == name);
+        if let Some(unknown) = drawn.iter().position(|calendar| !is_known(&calendar.name)) {
+            return Err(unknown);
+        }
+        let now = |calendar: &DrawnCalendar| {
+            drawn.iter().find(|drawn| drawn.name == calendar.name).unwrap_or(calendar).clone()
+        };
+        Ok(Self { calendars: self.calendars.iter().map(now).collect() })
     }
 
     /// The busy times of the calendar with that reference; `None` if there is none.
@@ -310,6 +327,17 @@ mod tests {
         let document = br#"{"server":"s","home":"h","username":"u","password":"p"}"#;
         let Ok(Access::Password(read)) = Access::read(CALDAV, document) else { panic!("not read") };
         assert_eq!((read.home.as_str(), read.addresses.len()), ("h", 0));
+    }
+
+    #[test]
+    fn named_calendars_are_drawn_again() {
+        let Access::Drawn(before) = drawn() else { panic!("not drawn") };
+        let calendar = |name: &str, busy: &[Span]| DrawnCalendar { name: name.to_owned(), busy: busy.to_vec() };
+        let after = before.with(&[calendar("Private", &[span(1, 2)])]).unwrap();
+        assert_eq!(after.calendars, [before.calendars[0].clone(), calendar("Private", &[span(1, 2)])]);
+        assert_eq!(after.with(&[]), Ok(after.clone()));
+        let unknown = [calendar("Work", &[]), calendar("Holidays", &[]), calendar("", &[])];
+        assert_eq!(before.with(&unknown), Err(1));
     }
 
     #[test]

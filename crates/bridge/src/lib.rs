@@ -54,8 +54,8 @@ mod publishing;
 mod refresh;
 
 pub use access::{
-    ADDRESSES_MAX, Access, AccessError, CaldavAccount, DRAWN_MAX, DRAWN_NAMES, Drawing, DrawnCalendar, PASSWORD_MAX,
-    SERVER_URL_MAX, Tokens, USERNAME_MAX,
+    ADDRESSES_MAX, Access, AccessError, CaldavAccount, DRAWN_MAX, DRAWN_NAMES, Drawing, DrawnCalendar, EXAMPLES_MAX,
+    PASSWORD_MAX, SERVER_URL_MAX, Tokens, USERNAME_MAX,
 };
 pub use attempt::{ConnectAttempt, Purpose, Scopes};
 pub use change::{Change, RefreshClaim};

@@ -323,6 +323,8 @@ fn tagged(operation: &Operation) -> bool {
                 operations::CREATE_BOOKING.id,
                 operations::CREATE_PROPOSAL.id,
                 operations::CREATE_CONNECTION_LINK.id,
+                operations::CONNECT_CALDAV.id,
+                operations::CONNECT_EXAMPLE.id,
                 operations::CREATE_GRANT.id,
                 operations::INVITE_MEMBER.id,
                 operations::START_SECOND_FACTOR.id,
@@ -463,6 +465,8 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         operations::CREATE_KEY.id,
         operations::CREATE_KEY_FROM_CONSOLE.id,
         operations::OPEN_CONNECTION_LINK.id,
+        operations::CONNECT_CALDAV.id,
+        operations::CONNECT_EXAMPLE.id,
         operations::CREATE_GRANT.id,
     ];
     if operation.path.contains('{') || names_things.contains(&operation.id) {
@@ -480,6 +484,9 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     }
     if operation.id == operations::INITIATE_CLAIM.id {
         statuses.push("429");
+    }
+    if operation.id == operations::CONNECT_CALDAV.id {
+        statuses.push("502");
     }
     if [operations::LIST_CHANGES.id, operations::LIST_ORGANIZATION_CHANGES.id, operations::REVOKE_CLAIM.id]
         .contains(&operation.id)
@@ -620,6 +627,10 @@ mod tests {
             }
             if operation.id == operations::DELETE_EVENT.id || operation.id == operations::DELETE_CALENDAR_EVENT.id {
                 // The series, if the request only cancels one of its occurrences.
+                expected.insert("200".to_owned());
+            }
+            if operation.id == operations::CONNECT_CALDAV.id {
+                // The account was connected before.
                 expected.insert("200".to_owned());
             }
             if operation.id == operations::JOIN_WAITLIST.id {

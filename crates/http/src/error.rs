@@ -227,6 +227,7 @@ impl ApiError {
                 | Refusal::Destination(_)
                 | Refusal::NotRefreshed(_)
                 | Refusal::UnreadableConnection
+                | Refusal::TooManyExamples
                 | Refusal::BeingSent(_)
                 | Refusal::WebhookInactive
                 | Refusal::StillRunning
@@ -237,6 +238,7 @@ impl ApiError {
                 | Refusal::Contended => StatusCode::CONFLICT,
                 Refusal::Stale { .. } | Refusal::ApprovalStale => StatusCode::PRECONDITION_FAILED,
                 Refusal::Resync(_) | Refusal::FeedResync(_) | Refusal::ClaimOver => StatusCode::GONE,
+                Refusal::CalendarServer => StatusCode::BAD_GATEWAY,
                 Refusal::Undelivered | Refusal::MetadataNotIndexed => StatusCode::SERVICE_UNAVAILABLE,
                 Refusal::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
                 Refusal::LimitReached { .. }
@@ -496,6 +498,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             Limited::Resets => coded(ErrorType::RateLimitError, ErrorCode::ResetLimit),
             Limited::Proofs => coded(ErrorType::RateLimitError, ErrorCode::ProofLimit),
             Limited::SecondFactor => coded(ErrorType::RateLimitError, ErrorCode::SecondFactorLimit),
+            Limited::CalendarPasswords => coded(ErrorType::RateLimitError, ErrorCode::CalendarPasswordLimit),
             Limited::MailTo(_) => coded(ErrorType::RateLimitError, ErrorCode::RecipientLimit),
             Limited::Mail(_) | Limited::TestMail | Limited::ApprovalMail => {
                 coded(ErrorType::QuotaExceeded, ErrorCode::MailLimit)
@@ -625,6 +628,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             },
         ),
         Refusal::UnreadableConnection => coded(ErrorType::Conflict, ErrorCode::ReauthorizationRequired),
+        Refusal::TooManyExamples => coded(ErrorType::Conflict, ErrorCode::TooManyExamples),
+        Refusal::CalendarServer => coded(ErrorType::InternalError, ErrorCode::CalendarServerUnavailable),
         Refusal::BeingSent(_) => coded(ErrorType::Conflict, ErrorCode::DeliveryInFlight),
         Refusal::WebhookInactive => coded(ErrorType::Conflict, ErrorCode::WebhookInactive),
         Refusal::Undelivered => coded(ErrorType::InternalError, ErrorCode::MailUnavailable),

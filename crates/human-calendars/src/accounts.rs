@@ -62,7 +62,8 @@ impl CalendarAccounts {
             (CalendarProvider::Caldav, Access::Password(account)) => Ok(Opened::Caldav(account)),
             (CalendarProvider::Example, Access::Drawn(drawing)) if self.standin => Ok(Opened::Example(drawing)),
             (CalendarProvider::Example, Access::Drawn(_)) => {
-                Err(ProviderError::Unavailable("it is not configured".into()))
+                let off = "example calendars are switched off on this server (KALENDS_STANDIN_PROVIDER)";
+                Err(ProviderError::Unavailable(off.into()))
             }
             _ => Err(ProviderError::Malformed("the stored access is that of another provider".into())),
         }

@@ -81,6 +81,8 @@ pub struct Config {
     pub oauth: Vec<OauthProvider>,
     /// The OpenID Connect provider that the operator added.
     pub oidc: Option<OidcProvider>,
+    /// Whether users may connect calendars that they draw.
+    pub standin_provider: bool,
     /// The rates for each caller's IP address.
     pub ip_limits: IpLimits,
     /// The limits on open connections.
@@ -148,6 +150,7 @@ impl Config {
         let egress_per_host = reader.read(&keys::EGRESS_PER_HOST, values::calls);
         let oauth = reader.providers(egress_allow.as_deref().unwrap_or_default());
         let oidc = reader.oidc(egress_allow.as_deref().unwrap_or_default());
+        let standin_provider = reader.standin(base_url.as_deref(), listen);
         let ip_limits = reader.read(&keys::IP_LIMITS, |text| IpLimits::parse(text).map_err(|wrong| wrong.to_string()));
         let max_connections = reader.read(&keys::MAX_CONNECTIONS, str::parse);
         let mail_limits =
@@ -191,6 +194,7 @@ impl Config {
                 egress_per_host: egress_per_host?,
                 oauth,
                 oidc,
+                standin_provider: standin_provider?,
                 ip_limits: ip_limits?,
                 max_connections: max_connections?,
                 mail_limits: mail_limits?,
@@ -272,7 +276,7 @@ mod tests {
         assert_eq!((config.sign_up_plan, config.upgrade_url), (Plan::Free, None));
         assert_eq!(config.sign_ups, SignUps::Open);
         assert!(!config.email_proof, "no mail leaves the server");
-        assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty());
+        assert!(config.egress_allow.is_empty() && config.trusted_proxies.is_empty() && !config.standin_provider);
     }
 
     #[test]
@@ -377,6 +381,27 @@ mod tests {
         );
         let console = parse(&[("KALENDS_CONSOLE_URL", "https://cal.example/console/")]).unwrap();
         assert_eq!(console.console_url("x"), "https://cal.example/console", "a console of your own may have a path");
+    }
+
+    #[test]
+    fn the_stand_in_is_for_a_loopback_address_only() {
+        let on = ("KALENDS_STANDIN_PROVIDER", "true");
+        for local in ["http://127.0.0.1:8080", "https://127.1.2.3", "http://[::1]:8080", "http://localhost:8080"] {
+            assert!(parse(&[on, ("KALENDS_BASE_URL", local)]).unwrap().standin_provider, "{local}");
+        }
+        assert!(parse(&[on]).unwrap().standin_provider);
+        assert!(parse(&[on, ("KALENDS_LISTEN", "0.0.0.0:8080")]).unwrap().standin_provider);
+        for public in ["https://cal.example", "http://10.0.0.1:8080", "http://localhost.example", "http://[::2]"] {
+            let problems = parse(&[on, ("KALENDS_BASE_URL", public)]).unwrap_err();
+            let [problem] = &problems[..] else { panic!("{problems:?}") };
+            assert!(
+                problem.starts_with("KALENDS_STANDIN_PROVIDER may be true only if KALENDS_BASE_URL is"),
+                "{problem}"
+            );
+            assert!(parse(&[("KALENDS_BASE_URL", public)]).is_ok(), "{public}");
+        }
+        assert!(parse(&[on, ("KALENDS_LISTEN", "10.0.0.1:8080")]).is_err());
+        assert_eq!(parse(&[on, ("KALENDS_BASE_URL", "nowhere")]).unwrap_err().len(), 1, "only the address is wrong");
     }
 
     #[test]

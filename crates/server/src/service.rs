@@ -89,7 +89,8 @@ impl Service {
         let egress = Arc::new(outgoing::egress(config).context("cannot set up outgoing calls")?);
         let sender = Arc::new(EgressSender::new(Arc::clone(&egress)));
         let fetcher = Arc::new(EgressFetcher::new(Arc::clone(&egress)));
-        let accounts = CalendarAccounts::new(Arc::clone(&egress), calendar_providers(config, &settings.base_url));
+        let configured = calendar_providers(config, &settings.base_url);
+        let accounts = CalendarAccounts::new(Arc::clone(&egress), configured, config.standin_provider);
         let calendar_providers = Arc::new(accounts);
         let own = config.oidc.as_ref().map(|configured| own_provider(configured, &settings.base_url));
         let providers = providers(config, &settings.base_url);

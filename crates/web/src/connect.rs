@@ -3,7 +3,14 @@
 use askama::Template;
 use kalends_time::Timestamp;
 
-use crate::{english::in_english, field::CodeField, overview::OtherOrganization, signed_in::SignedIn, time::in_utc};
+use crate::{
+    english::in_english,
+    field::CodeField,
+    overview::OtherOrganization,
+    providers::{consenting, takes},
+    signed_in::SignedIn,
+    time::in_utc,
+};
 
 /// The page that takes the code from a connection link, which no browser sends.
 #[derive(Debug, Clone, Copy, Template)]
@@ -29,6 +36,8 @@ pub struct Offer<'a> {
     pub who: SignedIn<'a>,
     /// The link's identifier.
     pub link: &'a str,
+    /// The random key of the form that connects the example calendar.
+    pub once: &'a str,
     /// The name of the agent that asks; `None` if the organization does.
     pub agent: Option<&'a str>,
     /// The name of the agent's calendar; `None` if it was deleted.
@@ -71,6 +80,18 @@ impl Offer<'_> {
 
     fn expires(&self) -> String {
         in_utc(self.expires_at)
+    }
+
+    fn consenting(&self) -> Vec<(&'static str, &'static str)> {
+        consenting(self.providers)
+    }
+
+    fn takes_caldav(&self) -> bool {
+        takes(self.providers, "caldav")
+    }
+
+    fn takes_example(&self) -> bool {
+        takes(self.providers, "example")
     }
 
     /// Why there is no provider to choose.

@@ -19,6 +19,7 @@ pub mod markdown;
 
 mod booking;
 mod booking_pages;
+mod caldav;
 mod calendar;
 mod calendar_form;
 mod calendars;
@@ -31,6 +32,7 @@ mod consent;
 mod csv;
 mod deliveries;
 mod destinations;
+mod drawing;
 mod emails;
 mod english;
 mod entry;
@@ -66,6 +68,7 @@ mod proposal_list;
 mod proposal_page;
 mod proposals;
 mod prose;
+mod providers;
 mod replies;
 mod revocation;
 mod security;
@@ -104,6 +107,7 @@ pub use booking_pages::{
     CancelBookingForm, DELETED_PAGES, DeleteBookingPage, EditedBookingPage, NoPreview, OPENING_HOURS, OpeningHours,
     PageBookings, QuestionGiven,
 };
+pub use caldav::{CALDAV_FIELDS, CaldavForm, CaldavGiven, CaldavPreset};
 pub use calendar::{
     Answer, AttendeeLine, AttendeeShown, CALENDARS_MAX, CalendarInView, CalendarPage, CancelEvent, EVENT_FIELDS,
     EVENTS_MAX, EditEventForm, EventDetail, EventGiven, EventInView, EventKind, EventPage, ExplainPage, MoveEvent,
@@ -123,6 +127,7 @@ pub use destinations::{
     Copies, CopyOffer, DESTINATION_FIELDS, DestinationGiven, DestinationPage, DestinationShown, NEW_DESTINATION_FIELDS,
     NewDestination, StopCopying,
 };
+pub use drawing::{DrawingPage, DrawnWeek};
 pub use emails::{BookingEmails, EmailsState};
 pub use entry::{Ended, ProviderChoice, SIGN_IN_ERRORS, SignIn, SignInCode, SignUp, SignUpGiven, SignedUp};
 pub use feeds::{FeedCalendar, FeedCalendarPage, FeedsPage, RotateFeed};

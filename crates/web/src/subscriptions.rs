@@ -13,7 +13,7 @@ use crate::{
     paging::Paging,
     problems::Problems,
     shell::{Done, Shell},
-    time::in_utc,
+    time::{ago, in_utc},
 };
 
 /// The fields of the form of a subscription.
@@ -183,18 +183,6 @@ impl SubscriptionShown {
     fn updated(&self) -> String {
         in_utc(self.updated_at)
     }
-}
-
-/// How long ago that was, in one unit.
-fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = (now - then).as_seconds();
-    let (count, unit) = match seconds {
-        ..60 => return "less than a minute ago".to_owned(),
-        60..3_600 => (seconds / 60, "minute"),
-        3_600..172_800 => (seconds / 3_600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
 }
 
 /// A status by which the list can be filtered.
@@ -368,23 +356,9 @@ in_english!(Subscriptions<'_>, NewSubscriptionForm<'_>, SubscriptionPage<'_>, De
 
 #[cfg(test)]
 mod tests {
-    use kalends_time::SignedDuration;
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case(-5, "less than a minute ago")]
-    #[case(59, "less than a minute ago")]
-    #[case(60, "1 minute ago")]
-    #[case(3_599, "59 minutes ago")]
-    #[case(3_600, "1 hour ago")]
-    #[case(172_799, "47 hours ago")]
-    #[case(172_800, "2 days ago")]
-    fn ages_have_one_unit(#[case] seconds: i64, #[case] text: &str) {
-        let then: Timestamp = "2026-03-02T08:00:00Z".parse().unwrap();
-        assert_eq!(ago(then, then + SignedDuration::seconds(seconds)), text);
-    }
 
     #[rstest]
     #[case("", None, "/console/feeds/subscriptions")]

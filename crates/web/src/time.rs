@@ -100,6 +100,28 @@ pub(crate) fn in_utc(at: Timestamp) -> String {
     format!("{}, {hour:02}:{minute:02} UTC", date_text(civil.date))
 }
 
+/// How long ago that was, in one unit.
+pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
+    in_one_unit(now - then).map_or_else(|| "less than a minute ago".to_owned(), |text| format!("{text} ago"))
+}
+
+/// How long it is until then, in one unit. It may be due already.
+pub(crate) fn ahead(then: Timestamp, now: Timestamp) -> String {
+    in_one_unit(then - now).map_or_else(|| "in less than a minute".to_owned(), |text| format!("in {text}"))
+}
+
+/// The length in one unit; `None` if it is less than a minute.
+fn in_one_unit(length: SignedDuration) -> Option<String> {
+    let seconds = length.as_seconds();
+    let (count, unit) = match seconds {
+        ..60 => return None,
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..172_800 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    Some(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }))
+}
+
 /// The date without its year, such as `28 Nov`.
 pub(crate) fn short_date(date: CivilDate) -> String {
     let (_, month, day) = date.year_month_day();
@@ -248,5 +270,19 @@ mod tests {
     #[case("UTC", "2026-10-25T00:30:00Z", "")]
     fn a_clock_time_that_occurs_twice_has_its_offset(#[case] zone: &str, #[case] at: &str, #[case] text: &str) {
         assert_eq!(offset_of_repeated(zone.parse().unwrap(), at.parse().unwrap()), text);
+    }
+
+    #[rstest]
+    #[case(-5, "less than a minute ago", "in less than a minute")]
+    #[case(59, "less than a minute ago", "in less than a minute")]
+    #[case(60, "1 minute ago", "in 1 minute")]
+    #[case(3_599, "59 minutes ago", "in 59 minutes")]
+    #[case(3_600, "1 hour ago", "in 1 hour")]
+    #[case(172_799, "47 hours ago", "in 47 hours")]
+    #[case(172_800, "2 days ago", "in 2 days")]
+    fn distances_have_one_unit(#[case] seconds: i64, #[case] past: &str, #[case] future: &str) {
+        let then: Timestamp = "2026-03-02T08:00:00Z".parse().unwrap();
+        let later = then + SignedDuration::seconds(seconds);
+        assert_eq!((&*ago(then, later), &*ahead(later, then)), (past, future));
     }
 }

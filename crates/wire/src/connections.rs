@@ -1,6 +1,6 @@
 //! Connected human calendars and grants, as the console shows them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, GrantId};
 use kalends_time::Timestamp;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use crate::schemas::{AttentionStatus, ConnectionStatusName, DataWorth, GrantAudience, ProviderName, RefreshingStatus};
 use crate::{
+    console::secret,
     derives::ToSchema,
     patch::{Given, given},
 };
@@ -16,20 +17,21 @@ use crate::{
 #[cfg(feature = "parse")]
 mod parse;
 #[cfg(feature = "parse")]
-pub use parse::{WantedGrant, provider_names};
+pub use parse::{CheckedCaldav, WantedGrant, provider_names};
 
 /// A connected account of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "con_01jn8r6v9ke0bt3m5qz2c7xwdh", "provider": "google", "label": "Work", "status": "active",
-    "last_refreshed_at": "2026-03-02T08:00:00Z", "data": "fresh", "last_error": null,
+    "last_refreshed_at": "2026-03-02T08:00:00Z", "next_refresh_at": "2026-03-02T08:05:00Z", "data": "fresh",
+    "last_error": null,
     "created_at": "2026-03-02T07:55:00Z", "updated_at": "2026-03-02T07:55:00Z"
 }))]
 pub struct CalendarConnection {
     /// The identifier, `con_…`.
     #[schema(value_type = String)]
     pub id: ConnectionId,
-    /// The provider: `google` or `microsoft`.
+    /// The provider: `google`, `microsoft`, `caldav`, or `example` for calendars that you draw.
     #[schema(value_type = ProviderName)]
     pub provider: &'static str,
     /// Your label for the connection.
@@ -38,14 +40,18 @@ pub struct CalendarConnection {
     ///
     /// - `active`: busy times are read regularly
     /// - `error`: the last refresh failed or was incomplete, and will be repeated
-    /// - `reauthorization_required`: the provider no longer grants access, or the stored access cannot be read;
-    ///   `last_error` says which
+    /// - `reauthorization_required`: the provider no longer grants access or accepts the password, or the stored access
+    ///   cannot be read; `last_error` says which
     /// - `paused`: busy times are not read
     #[schema(value_type = ConnectionStatusName)]
     pub status: &'static str,
     /// When the busy times were last read. Null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_refreshed_at: Option<Timestamp>,
+    /// When the busy times are read next. Absent while they are not read: the connection is paused, or waits for you.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    pub next_refresh_at: Option<Timestamp>,
     /// True if events can be published to the account, because its user consented to it. Otherwise absent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub publishing: bool,
@@ -139,6 +145,109 @@ pub struct ConsentBegun {
     /// The provider's page. It is valid for 10 minutes, in the browser that received this answer's cookie.
     #[schema(format = "uri")]
     pub authorization_url: String,
+}
+
+/// An account at a CalDAV server to connect.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "url": "https://caldav.example.com", "username": "ada@example.com", "password": "abcd-efgh-ijkl-mnop",
+    "link_id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh"
+}))]
+pub struct ConnectCaldav {
+    /// The address of the server, at most 2,048 characters. `https://` may be left out.
+    #[schema(min_length = 1, max_length = 2048)]
+    pub url: String,
+    /// Your user name there, 1-255 characters without a colon.
+    #[schema(min_length = 1, max_length = 255)]
+    pub username: String,
+    /// Your password there, 1-1,024 characters. Many providers want an app password, which is for this app alone.
+    #[serde(deserialize_with = "secret")]
+    #[schema(min_length = 1, max_length = 1024, format = Password)]
+    pub password: String,
+    /// The connection link that you opened, `cln_…`, if a link asked for the connection.
+    pub link_id: Option<String>,
+}
+
+impl fmt::Debug for ConnectCaldav {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectCaldav").finish_non_exhaustive()
+    }
+}
+
+/// The options of a new example connection.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "link_id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh" }))]
+pub struct ConnectExample {
+    /// The connection link that you opened, `cln_…`, if a link asked for the connection.
+    pub link_id: Option<String>,
+}
+
+/// The calendars of an example connection, with the busy times that you drew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(example = json!({ "calendars": [
+    { "name": "Work", "busy": [{ "start_time": "2026-03-09T09:00:00Z", "end_time": "2026-03-09T11:30:00Z" }] },
+    { "name": "Private", "busy": [] }
+] }))]
+pub struct DrawnCalendars {
+    /// The calendars. The first is the primary one.
+    pub calendars: Vec<DrawnCalendar>,
+}
+
+/// A calendar of an example connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DrawnCalendar {
+    /// Its name.
+    pub name: String,
+    /// When it is busy, in order. Times that overlapped or touched are one.
+    pub busy: Vec<DrawnTime>,
+}
+
+/// A busy time of an example calendar.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct DrawnTime {
+    /// The start.
+    #[schema(value_type = String, format = DateTime)]
+    pub start_time: Timestamp,
+    /// The end, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end_time: Timestamp,
+}
+
+/// New busy times of example calendars.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "calendars": [
+    { "name": "Work", "busy": [{ "start_time": "2026-03-09T09:00:00Z", "end_time": "2026-03-09T11:30:00Z" }] }
+] }))]
+pub struct ReplaceDrawing {
+    /// The calendars whose busy times are replaced, each once. The others stay as they are.
+    #[schema(min_items = 1, max_items = 2)]
+    pub calendars: Vec<ReplaceCalendar>,
+}
+
+/// New busy times of an example calendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaceCalendar {
+    /// The name of the calendar: `Work` or `Private`.
+    pub name: String,
+    /// When it is busy, in any order: at most 1,000 times. They may overlap.
+    #[schema(max_items = 1000)]
+    pub busy: Vec<ReplaceTime>,
+}
+
+/// A new busy time of an example calendar.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaceTime {
+    /// The start (RFC 3339).
+    #[schema(format = DateTime)]
+    pub start_time: String,
+    /// The end, exclusive (RFC 3339).
+    #[schema(format = DateTime)]
+    pub end_time: String,
 }
 
 /// A calendar of a connected account. Agents' keys never see it.

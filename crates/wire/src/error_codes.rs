@@ -252,6 +252,8 @@ error_codes! {
     ConnectionPaused = "connection_paused" [409],
     /// The user has to consent to the connection again.
     ReauthorizationRequired = "reauthorization_required" [409],
+    /// The user has as many connections to example calendars as are allowed. Delete one of them first.
+    TooManyExamples = "too_many_examples" [409],
     /// A worker is sending the delivery right now.
     DeliveryInFlight = "delivery_in_flight" [409],
     /// The webhook is inactive.
@@ -300,6 +302,8 @@ error_codes! {
     ProofLimit = "proof_limit" [429],
     /// Too many wrong codes of one user's second factor.
     SecondFactorLimit = "second_factor_limit" [429],
+    /// Too many attempts of one user to connect an account at a calendar server.
+    CalendarPasswordLimit = "calendar_password_limit" [429],
     /// The organization has used its hourly allowance of email to third parties.
     MailLimit = "mail_limit" [429],
     /// The recipient has received the maximum number of emails for this hour.
@@ -312,6 +316,9 @@ error_codes! {
     BookingClosed = "booking_closed" [429],
     /// The service failed. Quote the `request_id` to the operator.
     Internal = "internal" [500],
+    /// The calendar server does not answer, or its answer cannot be understood. Check its address, or repeat the
+    /// request later.
+    CalendarServerUnavailable = "calendar_server_unavailable" [502],
     /// The database is not answering.
     DatabaseUnavailable = "database_unavailable" [503],
     /// The service did not answer in time.

@@ -91,8 +91,9 @@ pub use changes::{Change, Changes, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};
 pub use connections::{
-    AvailabilityGrant, CalendarConnection, ConnectionNeedsAttention, ConsentBegun, CreateGrant, ExternalCalendar,
-    ExternalCalendars, ReauthorizeConnection, Refreshing, StartConnection, UpdateConnection,
+    AvailabilityGrant, CalendarConnection, ConnectCaldav, ConnectExample, ConnectionNeedsAttention, ConsentBegun,
+    CreateGrant, DrawnCalendar, DrawnCalendars, DrawnTime, ExternalCalendar, ExternalCalendars, ReauthorizeConnection,
+    Refreshing, ReplaceCalendar, ReplaceDrawing, ReplaceTime, StartConnection, UpdateConnection,
 };
 pub use console::{
     ChangePassword, ConsoleSignUp, ConsoleSignedUp, EmailVerified, ForgotPassword, Me, Org, OwnOrg, OwnOrgs,
@@ -165,7 +166,7 @@ pub use {
     },
     bookings::SlotRange,
     changes::ChangesQuery,
-    connections::{WantedGrant, provider_names},
+    connections::{CheckedCaldav, WantedGrant, provider_names},
     console::CheckedConsoleSignUp,
     destinations::WantedDestination,
     error_codes::ErrorCode,

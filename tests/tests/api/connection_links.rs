@@ -219,7 +219,7 @@ async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) 
     has_exactly(&opened.json, &[&FIELDS[..], &more].concat());
     assert_eq!((&opened["status"], &opened["agent_id"]), (&json!("in_progress"), &json!(it.agent)));
     assert_eq!((&opened["calendar_name"], &opened["agent_name"]), (&json!("Work"), &json!("Ada")));
-    assert_eq!(opened["providers"], json!(["google", "microsoft"]));
+    assert_eq!(opened["providers"], json!(["google", "microsoft", "caldav"]));
     assert_eq!(poll(&it, &made.id()).await["status"], "in_progress");
     // Opening it again changes nothing for the same user. Nobody else may open it.
     assert_eq!(open(&it.console, &secret).await.expect(200).json, opened.json);

@@ -14,8 +14,18 @@ use crate::{
     fixtures::{agent_with_calendar, has_exactly, is_id, is_time, shared_calendar},
 };
 
-const CONNECTION: [&str; 9] =
-    ["id", "provider", "label", "status", "last_refreshed_at", "data", "last_error", "created_at", "updated_at"];
+const CONNECTION: [&str; 10] = [
+    "id",
+    "provider",
+    "label",
+    "status",
+    "last_refreshed_at",
+    "next_refresh_at",
+    "data",
+    "last_error",
+    "created_at",
+    "updated_at",
+];
 const EXTERNAL: [&str; 7] = ["id", "connection_id", "name", "primary", "counts", "last_read_at", "data"];
 const GRANTS: &str = "/v1/availability-grants";
 const CONNECTIONS: &str = "/v1/calendar-connections";

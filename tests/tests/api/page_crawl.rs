@@ -89,7 +89,8 @@ async fn furnish(server: &Server, owner: &Client, receiver: &Receiver) {
     owner.post("/book/crawled").json(booking).await.expect(201);
 }
 
-/// The calendar leads to other dates without end, and to a form from every hour. Some of them stand for all.
+/// The calendar leads to other dates without end, and to a form from every hour, and a drawing to other weeks. Some of
+/// them stand for all.
 const DATES: usize = 20;
 
 /// Opens every page to which the pages of the visitor lead. Returns the paths of the pages, and of the forms on them.
@@ -103,7 +104,7 @@ async fn crawl(pages: &mut Pages<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
         }
         let enough =
             |time: &str| path.contains(time) && opened.iter().filter(|path| path.contains(time)).count() >= DATES;
-        let seen_enough = enough("date=") || enough("start=");
+        let seen_enough = enough("date=") || enough("start=") || enough("week=");
         if seen_enough || !opened.insert(path.clone()) {
             continue;
         }

@@ -243,7 +243,9 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database, par
                     }
                     // No provider is configured.
                     ExpectedAnswer::Yes if operation.path.contains("/oauth/") => status == 404,
-                    // The user has followed no link and connected nothing.
+                    // There is no calendar server at that address.
+                    ExpectedAnswer::Yes if operation.id == "connectCaldav" => status == 400,
+                    // The user has followed no link and connected nothing. The stand-in is switched off.
                     ExpectedAnswer::Yes if about == About::Console && names_a_connection(operation) => status == 404,
                     // Users sign up on the free plan, which has no scoped keys.
                     ExpectedAnswer::Yes if operation.id == "createScopedKeyFromConsole" => kind == "plan_required",

@@ -493,7 +493,9 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "answerBookingEmails" | "answerReplyLink" => json!({ "agrees": true }),
         "putReplyTo" => json!({ "email": format!("team-{number}@example.com") }),
         "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
-        "createConnectionLink" | "startCalendarConnection" => json!({}),
+        "createConnectionLink" | "startCalendarConnection" | "connectExample" => json!({}),
+        "connectCaldav" => json!({ "url": "https://10.0.0.1", "username": "ada", "password": "secret" }),
+        "replaceDrawing" => json!({ "calendars": [{ "name": "Work", "busy": [] }] }),
         "openConnectionLink" => json!({ "token": "nobody-s" }),
         "createAvailabilityGrant" => {
             json!({ "external_calendar_ids": [format!("xcl_{NOBODY}")], "audience": "all" })

@@ -32,6 +32,8 @@ pub enum Limited {
     Proofs,
     /// Wrong codes of a user's second factor.
     SecondFactor,
+    /// Passwords that a user sends to calendar servers.
+    CalendarPasswords,
     /// Emails with which the operator tests the sending of mail.
     TestMail,
     /// Emails of an organization that ask its members to decide about approvals.
@@ -77,7 +79,7 @@ impl Limited {
             Self::Feedback => 25,
             Self::AuditFiles | Self::ApprovalMail => 30,
             Self::ClaimsOn | Self::Resets | Self::Proofs | Self::TestMail => 5,
-            Self::ClaimsOf => 20,
+            Self::ClaimsOf | Self::CalendarPasswords => 20,
             Self::ReservedSignUps => 2,
             Self::Mail(count) | Self::MailTo(count) => count,
         }
@@ -95,6 +97,7 @@ impl Limited {
             | Self::Resets
             | Self::Proofs
             | Self::SecondFactor
+            | Self::CalendarPasswords
             | Self::TestMail
             | Self::ApprovalMail
             | Self::Mail(_)
@@ -117,6 +120,7 @@ impl Limited {
             Self::Resets => "resets",
             Self::Proofs => "proofs",
             Self::SecondFactor => "second factor",
+            Self::CalendarPasswords => "calendar passwords",
             Self::TestMail => "test mail",
             Self::ApprovalMail => "approval mail",
             Self::Mail(_) => "mail",
@@ -136,6 +140,7 @@ impl fmt::Display for Limited {
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
             Self::SecondFactor => "wrong codes",
+            Self::CalendarPasswords => "attempts to connect a calendar server",
             Self::TestMail => "test emails",
             Self::Resets | Self::Proofs | Self::ApprovalMail | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
@@ -152,7 +157,7 @@ impl fmt::Display for Limited {
             Self::Resets | Self::MailTo(_) => f.write_str(" to one address"),
             Self::ApprovalMail => f.write_str(" about approvals of one organization"),
             Self::Mail(_) => f.write_str(" to others from one organization"),
-            Self::ClaimsOf | Self::Proofs | Self::SecondFactor => f.write_str(" to one user"),
+            Self::ClaimsOf | Self::Proofs | Self::SecondFactor | Self::CalendarPasswords => f.write_str(" to one user"),
             Self::Exports | Self::AuditFiles | Self::Feedback | Self::TestMail => Ok(()),
         }
     }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Change, Credential, Membership, Organization, Principal, Reach,
-    oauth::{Callback, Provider},
-    reach::CallerKind,
+    Change, Credential, Membership, Organization, Principal, Reach, oauth::Callback, reach::CallerKind,
 };
 use kalends_app::{
     Actor, Answered, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, Parts, Refusal,
@@ -13,7 +11,7 @@ use kalends_app::{
     ports::{Commit as _, HumanCalendars as _},
 };
 use kalends_availability::BusySet;
-use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
+use kalends_bridge::{CalendarProvider, LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
 use kalends_kernel::HumanSource;
 use kalends_kernel::{KeyId, OrgId, Page, SessionId, UserId};
@@ -29,30 +27,36 @@ use serde_json::{Value, json};
 use crate::common::{parts, principal, request};
 
 /// An organization with an agent and a calendar, and a user with accounts at providers.
-struct House {
-    app: Arc<App>,
-    store: MemoryStore,
-    make: Fixtures,
-    accounts: TestCalendarProviders,
-    organization: Organization,
-    org: OrgId,
-    agent: Agent,
-    calendar: Calendar,
-    human: UserId,
+pub(crate) struct House {
+    pub(crate) app: Arc<App>,
+    pub(crate) store: MemoryStore,
+    pub(crate) make: Fixtures,
+    pub(crate) accounts: TestCalendarProviders,
+    pub(crate) organization: Organization,
+    pub(crate) org: OrgId,
+    pub(crate) agent: Agent,
+    pub(crate) calendar: Calendar,
+    pub(crate) human: UserId,
 }
 
-fn json_of(answered: Answered<impl serde::Serialize>) -> Value {
+pub(crate) fn json_of(answered: Answered<impl serde::Serialize>) -> Value {
     serde_json::to_value(answered.resource).unwrap()
 }
 
-fn text(value: &Value, pointer: &str) -> String {
+pub(crate) fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {value}")).to_owned()
 }
 
 impl House {
     async fn new() -> Self {
+        Self::offering(&[CalendarProvider::Google, CalendarProvider::Microsoft]).await
+    }
+
+    /// A house whose users can connect accounts at these providers.
+    pub(crate) async fn offering(offered: &[CalendarProvider]) -> Self {
+        let offered = offered.iter().copied();
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let accounts = TestCalendarProviders::offering(Provider::CALENDARS, &settings().base_url);
+        let accounts = TestCalendarProviders::offering(offered, &settings().base_url);
         let app = App::new(Parts { calendar_providers: Arc::new(accounts.clone()), ..parts(&store, &make) });
         let organization = make.organization();
         let org = organization.id;
@@ -81,41 +85,41 @@ impl House {
         Actor::enter(Arc::new(principal), request(&self.make, self.make.tick(), operation)).unwrap()
     }
 
-    fn key(&self, operation: &'static Operation) -> Actor {
+    pub(crate) fn key(&self, operation: &'static Operation) -> Actor {
         let key = KeyId::new(self.make.tick(), &self.make.entropy);
         self.actor(Credential::Key(key), CallerKind::OrganizationKey, operation)
     }
 
     /// A user of the organization in the console.
-    fn session_of(&self, user: UserId, operation: &'static Operation) -> Actor {
+    pub(crate) fn session_of(&self, user: UserId, operation: &'static Operation) -> Actor {
         let session = SessionId::new(self.make.tick(), &self.make.entropy);
         self.actor(Credential::Session { session, user }, CallerKind::Owner, operation)
     }
 
-    fn session(&self, operation: &'static Operation) -> Actor {
+    pub(crate) fn session(&self, operation: &'static Operation) -> Actor {
         self.session_of(self.human, operation)
     }
 
-    async fn ask(&self, new: NewLink) -> Value {
+    pub(crate) async fn ask(&self, new: NewLink) -> Value {
         let (actor, calendar) = (self.key(&op::CREATE_CONNECTION_LINK), self.calendar.id.to_string());
         json_of(self.app.create_connection_link(&actor, &calendar, new).await.unwrap())
     }
 
-    async fn status(&self, link: &str) -> String {
+    pub(crate) async fn status(&self, link: &str) -> String {
         self.app.connection_link(&self.key(&op::GET_CONNECTION_LINK), link).await.unwrap().status.into_owned()
     }
 
-    async fn open_by(&self, human: UserId, link: &Value) -> Result<Answered<wire::FollowedLink>, Refusal> {
+    pub(crate) async fn open_by(&self, human: UserId, link: &Value) -> Result<Answered<wire::FollowedLink>, Refusal> {
         let token = text(link, "/setup_url").split_once("/connect#").unwrap().1.to_owned();
         self.app.open_connection_link(&self.session_of(human, &op::OPEN_CONNECTION_LINK), &token).await
     }
 
-    async fn start(&self, provider: Provider, link: Option<&str>) -> Result<ConsentBegun, Refusal> {
+    async fn start(&self, provider: CalendarProvider, link: Option<&str>) -> Result<ConsentBegun, Refusal> {
         self.app.begin_connection(&self.session(&op::START_CONNECTION), provider.as_str(), link, false).await
     }
 
     /// The browser returns with that code.
-    async fn come_back(&self, provider: Provider, begun: &ConsentBegun, code: &str) -> ConsentEnded {
+    async fn come_back(&self, provider: CalendarProvider, begun: &ConsentBegun, code: &str) -> ConsentEnded {
         let callback =
             Callback { state: Some(&begun.state), code: Some(code), cookie: Some(&begun.state), ..Callback::default() };
         let request = self.session(&op::END_CONNECTION).request;
@@ -123,16 +127,16 @@ impl House {
     }
 
     /// Connects the account of that code, without a link.
-    async fn connect(&self, code: &str) -> String {
-        let begun = self.start(Provider::Google, None).await.unwrap();
-        match self.come_back(Provider::Google, &begun, code).await {
+    pub(crate) async fn connect(&self, code: &str) -> String {
+        let begun = self.start(CalendarProvider::Google, None).await.unwrap();
+        match self.come_back(CalendarProvider::Google, &begun, code).await {
             ConsentEnded::Connected { connection, .. } => connection.to_string(),
             ConsentEnded::Failed(failure) => panic!("{failure:?}"),
         }
     }
 
     /// Makes the account's first calendar count for the agent.
-    async fn grant(&self, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
+    pub(crate) async fn grant(&self, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
         self.grant_for(&self.agent, connection, link).await
     }
 
@@ -148,7 +152,7 @@ impl House {
     }
 
     /// Refreshes every due connection, and returns how many there were.
-    async fn refresh(&self) -> usize {
+    pub(crate) async fn refresh(&self) -> usize {
         let claimed = self.app.claim_refreshes(10).await.unwrap();
         let count = claimed.len();
         for (claim, connection) in claimed {
@@ -158,7 +162,7 @@ impl House {
     }
 
     /// The busy times that count for the calendar.
-    async fn busy(&self) -> Option<BusySet> {
+    pub(crate) async fn busy(&self) -> Option<BusySet> {
         let source = self.store.source_of_calendar(self.org, self.calendar.id).await.unwrap().unwrap();
         let seen = self.store.human_sources(self.org, &[source]).await.unwrap();
         let sources: Vec<HumanSource> = seen.iter().map(|seen| seen.source).collect();
@@ -166,12 +170,12 @@ impl House {
         busy.into_iter().find(|busy| busy.read_at.is_some()).map(|busy| busy.spans)
     }
 
-    fn span(&self, from: i64, until: i64) -> Span {
+    pub(crate) fn span(&self, from: i64, until: i64) -> Span {
         let day = "2026-03-09T12:00:00Z".parse::<kalends_time::Timestamp>().unwrap();
         Span::new(day + SignedDuration::hours(from), day + SignedDuration::hours(until)).unwrap()
     }
 
-    async fn connection(&self, id: &str) -> Value {
+    pub(crate) async fn connection(&self, id: &str) -> Value {
         let returned = self.app.connection(&self.session(&op::GET_CONNECTION), id).await.unwrap();
         serde_json::to_value(returned).unwrap()
     }
@@ -194,8 +198,9 @@ async fn a_link_leads_to_busy_times() {
     let opened = json_of(house.open_by(house.human, &link).await.unwrap());
     assert_eq!((&opened["agent_id"], &opened["providers"]), (&json!(house.agent.id), &json!(["google", "microsoft"])));
     assert_eq!(house.status(&id).await, "in_progress");
-    let begun = house.start(Provider::Google, Some(&id)).await.unwrap();
-    let ConsentEnded::Connected { connection, link: Some(of) } = house.come_back(Provider::Google, &begun, WORK).await
+    let begun = house.start(CalendarProvider::Google, Some(&id)).await.unwrap();
+    let ConsentEnded::Connected { connection, link: Some(of) } =
+        house.come_back(CalendarProvider::Google, &begun, WORK).await
     else {
         panic!("not connected");
     };
@@ -257,9 +262,9 @@ async fn google_does_not_support_publishing() {
     let link = house.ask(NewLink { publishing: true, policy: PublicationPolicy::Confirmed }).await;
     let id = text(&link, "/id");
     house.open_by(house.human, &link).await.unwrap();
-    let refused = house.start(Provider::Google, Some(&id)).await.err();
-    assert!(matches!(refused, Some(Refusal::NotPublished(Provider::Google))), "{refused:?}");
-    assert!(house.start(Provider::Microsoft, Some(&id)).await.is_ok());
+    let refused = house.start(CalendarProvider::Google, Some(&id)).await.err();
+    assert!(matches!(refused, Some(Refusal::NotPublished(CalendarProvider::Google))), "{refused:?}");
+    assert!(house.start(CalendarProvider::Microsoft, Some(&id)).await.is_ok());
 }
 
 #[tokio::test]
@@ -284,21 +289,21 @@ async fn a_consent_that_comes_too_late_is_revoked() {
     let link = house.ask(NewLink::default()).await;
     let id = text(&link, "/id");
     house.open_by(house.human, &link).await.unwrap();
-    let begun = house.start(Provider::Google, Some(&id)).await.unwrap();
+    let begun = house.start(CalendarProvider::Google, Some(&id)).await.unwrap();
     house.app.cancel_connection_link(&house.key(&op::CANCEL_CONNECTION_LINK), &id).await.unwrap();
-    let ended = house.come_back(Provider::Google, &begun, WORK).await;
+    let ended = house.come_back(CalendarProvider::Google, &begun, WORK).await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::LinkOver));
     assert_eq!(house.accounts.revoked(), [WORK]);
     // An attempt accepts one callback.
-    let ended = house.come_back(Provider::Google, &begun, WORK).await;
+    let ended = house.come_back(CalendarProvider::Google, &begun, WORK).await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::State));
     // A consent that a connection relies on is not revoked.
     house.connect(WORK).await;
     let link = house.ask(NewLink::default()).await;
     house.open_by(house.human, &link).await.unwrap();
-    let begun = house.start(Provider::Google, Some(&text(&link, "/id"))).await.unwrap();
+    let begun = house.start(CalendarProvider::Google, Some(&text(&link, "/id"))).await.unwrap();
     house.app.cancel_connection_link(&house.key(&op::CANCEL_CONNECTION_LINK), &text(&link, "/id")).await.unwrap();
-    house.come_back(Provider::Google, &begun, WORK).await;
+    house.come_back(CalendarProvider::Google, &begun, WORK).await;
     assert_eq!(house.accounts.revoked(), [WORK]);
 }
 
@@ -379,10 +384,10 @@ async fn an_ended_consent_can_be_renewed_for_the_same_account_only() {
         let actor = house.session(&op::REAUTHORIZE_CONNECTION);
         house.app.begin_reauthorization(&actor, &connection, None).await.unwrap()
     };
-    let ended = house.come_back(Provider::Google, &again().await, "another").await;
+    let ended = house.come_back(CalendarProvider::Google, &again().await, "another").await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::OtherAccount));
     assert_eq!(house.accounts.revoked(), ["another"]);
-    let ended = house.come_back(Provider::Google, &again().await, WORK).await;
+    let ended = house.come_back(CalendarProvider::Google, &again().await, WORK).await;
     assert!(matches!(ended, ConsentEnded::Connected { link: None, .. }), "{ended:?}");
     assert_eq!(house.refresh().await, 1);
     let returned = house.connection(&connection).await;
@@ -484,15 +489,15 @@ async fn a_second_consent_that_fails_leaves_the_first() {
     house.accounts.account(WORK, &["Private"]);
     house.accounts.account("another", &["Private"]);
     house.accounts.fail(Some(Failing::Calendars));
-    let begun = house.start(Provider::Google, None).await.unwrap();
-    let ended = house.come_back(Provider::Google, &begun, "another").await;
+    let begun = house.start(CalendarProvider::Google, None).await.unwrap();
+    let ended = house.come_back(CalendarProvider::Google, &begun, "another").await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::Unavailable));
     assert_eq!(house.accounts.revoked(), ["another"], "no connection relies on it");
     house.accounts.fail(None);
     house.connect(WORK).await;
     house.accounts.fail(Some(Failing::Calendars));
-    let begun = house.start(Provider::Google, None).await.unwrap();
-    house.come_back(Provider::Google, &begun, WORK).await;
+    let begun = house.start(CalendarProvider::Google, None).await.unwrap();
+    house.come_back(CalendarProvider::Google, &begun, WORK).await;
     assert_eq!(house.accounts.revoked(), ["another"], "it may be the account of a connection");
 }
 
@@ -521,5 +526,5 @@ async fn a_link_is_completed_by_a_suitable_grant() {
     let link = house.ask(NewLink { publishing: true, policy: PublicationPolicy::Confirmed }).await;
     house.open_by(house.human, &link).await.unwrap();
     let refused = house.grant(&connection, Some(&text(&link, "/id"))).await;
-    assert!(matches!(refused, Err(Refusal::NotPublished(Provider::Google))), "{refused:?}");
+    assert!(matches!(refused, Err(Refusal::NotPublished(CalendarProvider::Google))), "{refused:?}");
 }

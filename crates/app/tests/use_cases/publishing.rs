@@ -3,16 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use kalends_accounts::{
-    Change, Credential, Membership, Organization, Principal, Reach,
-    oauth::{Callback, Provider},
-    reach::CallerKind,
+    Change, Credential, Membership, Organization, Principal, Reach, oauth::Callback, reach::CallerKind,
 };
 use kalends_app::{
     Actor, App, ChangeSet, ConsentEnded, EventPath, IfMatch, Parts, Refusal,
     operations::{self as op, Operation},
     ports::Commit as _,
 };
-use kalends_bridge::{CopyKey, DestinationError, PublicationPolicy, ports::ClaimedDestination};
+use kalends_bridge::{CalendarProvider, CopyKey, DestinationError, PublicationPolicy, ports::ClaimedDestination};
 use kalends_calendars::{Agent, Calendar, EventPatch, NewEvent, SeriesScope};
 use kalends_kernel::{KeyId, OrgId, SessionId, UserId, Version};
 use kalends_plans::Plan;
@@ -47,9 +45,10 @@ struct House {
 
 impl House {
     /// The account has consented to publishing, if `publishing` is set.
-    async fn new(provider: Provider, publishing: bool) -> Self {
+    async fn new(provider: CalendarProvider, publishing: bool) -> Self {
         let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let accounts = TestCalendarProviders::offering(Provider::CALENDARS, &settings().base_url);
+        let offered = [CalendarProvider::Google, CalendarProvider::Microsoft];
+        let accounts = TestCalendarProviders::offering(offered, &settings().base_url);
         accounts.account(WORK, &["Calendar", "Team"]);
         accounts.allow_publishing(WORK, publishing);
         let app = App::new(Parts { calendar_providers: Arc::new(accounts.clone()), ..parts(&store, &make) });
@@ -74,7 +73,7 @@ impl House {
 
     /// A house whose calendar is published to the account's first calendar.
     async fn published() -> Self {
-        let house = Self::new(Provider::Microsoft, true).await;
+        let house = Self::new(CalendarProvider::Microsoft, true).await;
         house.put("Calendar", PublicationPolicy::Confirmed).await.unwrap();
         assert_eq!(house.publish().await, 1);
         house
@@ -102,8 +101,8 @@ impl House {
         self.actor(Credential::Session { session, user: self.human }, CallerKind::Owner, operation)
     }
 
-    async fn connect(&mut self, provider: Provider, publishing: bool) {
-        let publishing = publishing && provider == Provider::Microsoft;
+    async fn connect(&mut self, provider: CalendarProvider, publishing: bool) {
+        let publishing = publishing && provider == CalendarProvider::Microsoft;
         let start = self.session(&op::START_CONNECTION);
         let begun = self.app.begin_connection(&start, provider.as_str(), None, publishing).await.unwrap();
         let callback =
@@ -495,17 +494,18 @@ async fn a_token_that_ends_asks_for_a_refresh(#[case] expires: bool) {
 
 #[tokio::test]
 async fn a_destination_needs_a_provider_and_a_consent() {
-    for (provider, expected) in
-        [(Provider::Google, DestinationError::Provider), (Provider::Microsoft, DestinationError::Consent)]
-    {
+    for (provider, expected) in [
+        (CalendarProvider::Google, DestinationError::Provider),
+        (CalendarProvider::Microsoft, DestinationError::Consent),
+    ] {
         let house = House::new(provider, false).await;
         let refused = house.put("Calendar", PublicationPolicy::Confirmed).await;
         assert!(matches!(refused, Err(Refusal::Destination(error)) if error == expected), "{refused:?}");
     }
-    let house = House::new(Provider::Microsoft, false).await;
+    let house = House::new(CalendarProvider::Microsoft, false).await;
     let start = house.session(&op::START_CONNECTION);
-    let refused = house.app.begin_connection(&start, Provider::Google.as_str(), None, true).await.err();
-    assert!(matches!(refused, Some(Refusal::NotPublished(Provider::Google))), "{refused:?}");
+    let refused = house.app.begin_connection(&start, CalendarProvider::Google.as_str(), None, true).await.err();
+    assert!(matches!(refused, Some(Refusal::NotPublished(CalendarProvider::Google))), "{refused:?}");
 }
 
 #[tokio::test]
@@ -513,7 +513,7 @@ async fn connecting_again_keeps_the_consent() {
     let mut house = House::published().await;
     let before = house.connection.clone();
     house.accounts.allow_publishing(WORK, false);
-    house.connect(Provider::Microsoft, false).await;
+    house.connect(CalendarProvider::Microsoft, false).await;
     house.accounts.allow_publishing(WORK, true);
     assert_eq!(house.connection, before);
     house.create("Review", 9).await;

@@ -13,7 +13,7 @@ use kalends_web::{ConnectCode, Declined, LinkOver, Offer, OtherOrganization, Sig
 use kalends_wire as wire;
 
 use super::{
-    form::{OwnForm, caller_of, keep_token, opened_link},
+    form::{OwnForm, caller_of, keep_token, new_once, opened_link},
     places::{CONNECT, OFFER},
     shown::{account, because_of, consent, page, provider_title, reason, refused},
 };
@@ -86,6 +86,7 @@ async fn show(app: &App, caller: &Actor, asked: &wire::FollowedLink) -> Result<R
     let shown = Offer {
         who: SignedIn { org: &org, organization: &me.org.name, email: &me.user.email },
         link: &link,
+        once: &new_once(app.entropy()),
         agent: asked.agent_name.as_deref(),
         calendar: asked.calendar_name.as_deref(),
         expires_at: asked.link.expires_at,
@@ -108,7 +109,7 @@ async fn unknown(app: &App, caller: &Actor) -> Result<Response, ApiError> {
 }
 
 /// The page for a link that cannot be used.
-async fn over(app: &App, caller: &Actor, error: LinkError) -> Result<Response, ApiError> {
+pub(super) async fn over(app: &App, caller: &Actor, error: LinkError) -> Result<Response, ApiError> {
     let me = app.me(caller).await?;
     let org = me.org.id.to_string();
     let refusal = Refusal::from(error);

@@ -9,15 +9,16 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Actor, App, Refusal};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, LIMIT_MAX, Listed, Page};
+use kalends_time::Timestamp;
 use kalends_web::{Account, Connections, Disconnect, Done, Grant, NothingConnected, Place};
 use kalends_wire as wire;
 use serde::Deserialize;
 
 use super::{
-    form::{OwnForm, opened_link},
+    form::{OwnForm, new_once, opened_link},
     frame::shell,
     places::CONNECTIONS,
-    shown::{account, after_removal, consent, page, provider_title, refused, takes_copies},
+    shown::{account, after_removal, consent, page, provider_title, refused, sentence, takes_copies},
 };
 use crate::{
     Service,
@@ -74,7 +75,9 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     let Listed { data: grants, total: grants_total } = app.list_grants(caller, ALL).await?;
     let granted: BTreeSet<_> = grants.iter().flat_map(|grant| grant.external_calendar_ids.iter().copied()).collect();
     let names = app.external_calendar_names(caller, &granted).await?;
-    let accounts: Vec<_> = connections.into_iter().map(shown_account).collect();
+    let now = app.now();
+    let accounts: Vec<_> = connections.into_iter().map(|connection| shown_account(connection, now)).collect();
+    let providers: Vec<_> = app.offered_providers().into_iter().map(|name| (name, provider_title(name))).collect();
     let grants: Vec<_> = grants
         .into_iter()
         .map(|grant| {
@@ -93,6 +96,8 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
         shell: &shell,
         done: Done::named(done),
         has_link,
+        once: &new_once(app.entropy()),
+        providers: &providers,
         accounts: &accounts,
         accounts_total,
         grants: &grants,
@@ -101,16 +106,19 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     Ok(page(StatusCode::OK, connections.html()))
 }
 
-fn shown_account(connection: wire::CalendarConnection) -> Account {
+fn shown_account(connection: wire::CalendarConnection, now: Timestamp) -> Account {
     Account {
         id: connection.id.to_string(),
+        provider: connection.provider,
         name: account(&connection),
         status: connection.status,
         data: connection.data,
         read_at: connection.last_refreshed_at,
+        next_at: connection.next_refresh_at,
         connected_at: connection.created_at,
-        last_error: connection.last_error,
+        last_error: connection.last_error.as_deref().map(sentence),
         takes_copies: takes_copies(connection.provider),
+        now,
     }
 }
 

@@ -11,6 +11,7 @@ mod at_a_glance;
 mod authorize;
 mod availability;
 mod booking_pages;
+mod caldav;
 mod calendar;
 mod calendar_settings;
 mod calendars;
@@ -19,6 +20,7 @@ mod connect;
 mod connections;
 mod deliveries;
 mod destinations;
+mod drawing;
 mod expired;
 mod feeds;
 mod first_event;
@@ -124,6 +126,8 @@ const ALL: &[&[Form]] = &[
     first_run::OPERATIONS,
     new_calendar::OPERATIONS,
     calendar_settings::OPERATIONS,
+    caldav::OPERATIONS,
+    drawing::OPERATIONS,
     destinations::OPERATIONS,
     keys::OPERATIONS,
     feeds::OPERATIONS,
@@ -164,6 +168,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .merge(first_run::routes())
         .merge(new_calendar::routes())
         .merge(calendar_settings::routes())
+        .merge(caldav::routes())
+        .merge(drawing::routes())
         .merge(destinations::routes())
         .merge(organization::routes())
         .merge(members::routes())

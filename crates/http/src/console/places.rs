@@ -166,6 +166,13 @@ pub(crate) const START: &str = "/console/connect/offer/{provider}";
 pub(crate) const DECLINE: &str = "/console/connect/decline";
 /// The connected calendars, to which a provider also returns the browser.
 pub(crate) const CONNECTIONS: &str = "/console/connections";
+/// The forms that connect an account without a link. The provider is one that asks for consent.
+pub(crate) const CONNECT_WITH: &str = "/console/connections/new/{provider}";
+/// The form that connects an account at a CalDAV server.
+pub(crate) const CALDAV: &str = "/console/connections/caldav";
+pub(crate) const EXAMPLE: &str = "/console/connections/example";
+/// The page on which a user draws the busy times of an example calendar.
+pub(crate) const DRAWING: &str = "/console/connections/{id}/drawing";
 /// The page on which a user chooses the calendars of an account.
 pub(crate) const CALENDARS: &str = "/console/connections/{id}/calendars";
 /// The events that are copied to an account.

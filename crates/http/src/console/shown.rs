@@ -105,7 +105,14 @@ pub(crate) fn reason(refusal: &Refusal) -> String {
         Refusal::UnreadableConnection => {
             "What is stored about this account cannot be read. Disconnect it, and connect it again."
         }
-        Refusal::NotRefreshed(_) => "The provider needs your consent again. Renew it first.",
+        Refusal::NotRefreshed(_) => {
+            "The provider no longer accepts what you gave. Renew your consent, or enter the password again, first."
+        }
+        Refusal::CalendarServer => {
+            "The server does not answer, or its answer cannot be understood. Nothing was connected. Check the address, \
+             or try again later."
+        }
+        Refusal::TooManyExamples => "You have as many example calendars as are allowed. Disconnect one of them first.",
         Refusal::NotFound { missing: Missing::Connection, .. } => "You have no such account connected here.",
         Refusal::NotFound { missing: Missing::Destination, .. } => {
             "The events of this calendar are not copied to an account of yours. If they are copied to another member's \

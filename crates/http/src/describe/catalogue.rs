@@ -112,6 +112,7 @@ pub(super) fn responses() -> Value {
             &["Retry-After"]
         ),
         "500": failure("`internal_error`: the service failed.", &[]),
+        "502": failure("`internal_error`, code `calendar_server_unavailable`: a calendar server does not answer.", &[]),
         "503": failure("`internal_error`: the database is not answering, or the service is overloaded.", &["Retry-After"]),
     });
     if let Some(all) = responses.as_object_mut() {

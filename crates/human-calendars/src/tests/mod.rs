@@ -1,6 +1,9 @@
 //! The adapter against local stand-ins for the providers.
 
 mod bounds;
+mod caldav;
+mod caldav_busy;
+mod caldav_server;
 mod google;
 mod microsoft;
 mod publishing;

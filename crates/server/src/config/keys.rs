@@ -150,6 +150,8 @@ keys! {
         "The client secret at this provider.";
     OIDC_NAME, Plain, Default::Text(kalends_accounts::oauth::Provider::Oidc.title()),
         "The name of this provider on pages and in emails, 1 to 40 characters: `Continue with NAME`.";
+    STANDIN_PROVIDER, Plain, Default::Text("false"),
+        "Whether users may connect example calendars, whose busy times they draw, to try connected calendars without an account anywhere. For a machine of your own: it may be true only if KALENDS_BASE_URL is a loopback address such as http://127.0.0.1:8080.";
     IP_LIMITS, Plain, Default::Text("default"),
         "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up, operator, connector_registration, connector_token).";
     MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),

@@ -1,12 +1,18 @@
 //! The providers for sign-in and for human calendars.
 
+use std::net::SocketAddr;
+
 use kalends_accounts::oauth::Provider;
 use kalends_remote::RemoteUrl;
 use kalends_sign_in::OidcSettings;
 use secrecy::SecretString;
-use url::Url;
+use url::{Host, Url};
 
-use super::{HostPort, keys, reader::Reader, values::flag};
+use super::{
+    HostPort, keys,
+    reader::Reader,
+    values::{address_url, flag},
+};
 
 /// The maximum length of a client ID, a secret or an issuer.
 const TEXT_MAX: usize = 512;
@@ -139,6 +145,23 @@ impl Reader<'_> {
         Some(OidcProvider { title: title?, issuer, discovery, client_id: client_id?, client_secret: client_secret? })
     }
 
+    /// Whether the stand-in is offered. Anybody who signs in can then draw busy times, so the service must not be
+    /// public: its base URL has to be a loopback address.
+    pub(super) fn standin(&mut self, base_url: Option<&str>, listen: Option<SocketAddr>) -> Option<bool> {
+        let is_on = self.read(&keys::STANDIN_PROVIDER, flag)?;
+        // A base URL that is given but not valid has been reported.
+        let unknown = base_url.is_none() && self.given.find(&keys::BASE_URL).is_some();
+        let address = base_url.map(str::to_owned).or_else(|| listen.map(address_url)).filter(|_| !unknown);
+        if let Some(address) = address.filter(|address| is_on && !is_loopback(address)) {
+            self.problems.push(format!(
+                "{} may be true only if {} is a loopback address such as http://127.0.0.1:8080, got {address:?}",
+                keys::STANDIN_PROVIDER.name,
+                keys::BASE_URL.name,
+            ));
+        }
+        Some(is_on)
+    }
+
     /// Requires all of these settings if one is given.
     fn require_together(&mut self, all: &[&'static keys::Key]) {
         let given = self.given;
@@ -148,6 +171,17 @@ impl Reader<'_> {
         for other in missing {
             self.problems.push(format!("{} must be set, because {} is set", other.name, one.name));
         }
+    }
+}
+
+/// Whether the URL is one of this machine.
+fn is_loopback(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(Url::host) {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
     }
 }
 

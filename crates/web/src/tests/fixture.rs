@@ -7,16 +7,16 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use super::framed::{self, shell};
 use crate::markdown::Guide;
 use crate::{
-    Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CalendarChoice, CalendarsChosen, Choice,
-    ChooseCalendars, ConnectCode, Connections, ConnectorBack, ConnectorConsent, ConnectorForOthers, ConnectorReceiver,
-    ConnectorWrong, Consent, CopyOffer, DESTINATION_FIELDS, Declined, DestinationGiven, Disconnect, DisplaySettings,
-    Done, EmailsState, Ended, Forgot, Forgotten, Form, Given, Grant, Home, Href, Invitation, InvitationState, Invited,
-    Join, JoinState, KeptForm, KeptPart, Limits, LinkOver, Moving, NO_PROBLEMS, Next, NoEffect, NothingConnected,
-    Notice, Offer, OtherOrganization, Page, PageQuery, PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem,
-    Problems, Prose, ProviderChoice, Reader, Replies, RepliesState, Reply, ReplyProblem, Reset, Revocation,
-    RevocationState, ScopeChoice, Security, SecurityForm, SecurityState, SentForm, SignIn, SignInCode, SignUp,
-    SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink, UsableAccount, Verification, VerificationState,
-    WrongEntry,
+    Account, AudienceChoice, Booked, Booking, BookingEmails, BookingState, CALDAV_FIELDS, CaldavForm, CaldavGiven,
+    CaldavPreset, CalendarChoice, CalendarsChosen, Choice, ChooseCalendars, ConnectCode, Connections, ConnectorBack,
+    ConnectorConsent, ConnectorForOthers, ConnectorReceiver, ConnectorWrong, Consent, CopyOffer, DESTINATION_FIELDS,
+    Declined, DestinationGiven, Disconnect, DisplaySettings, Done, EmailsState, Ended, Forgot, Forgotten, Form, Given,
+    Grant, Home, Href, Invitation, InvitationState, Invited, Join, JoinState, KeptForm, KeptPart, Limits, LinkOver,
+    Moving, NO_PROBLEMS, Next, NoEffect, NothingConnected, Notice, Offer, OtherOrganization, Page, PageQuery,
+    PasswordSet, Path, Picker, Place, PlanOffer, Plans, Problem, Problems, Prose, ProviderChoice, Reader, Replies,
+    RepliesState, Reply, ReplyProblem, Reset, Revocation, RevocationState, ScopeChoice, Security, SecurityForm,
+    SecurityState, SentForm, SignIn, SignInCode, SignUp, SignUpGiven, SignedIn, SignedUp, Taken, Terms, UnknownLink,
+    UsableAccount, Verification, VerificationState, WrongEntry,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -96,31 +96,38 @@ pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], n
 fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, String)> {
     let (who, at) = (SignedIn { org: "org_x", organization: text, email: text }, at("2026-11-28T14:05:00Z"));
     let usable = [UsableAccount { id: "con_x".into(), name: text.into(), connected_at: at }];
+    let providers: &[(&'static str, &'static str)] =
+        &[("google", "Google"), ("microsoft", "Microsoft"), ("caldav", "CalDAV"), ("example", "Example calendar")];
     let offer = Offer {
         who,
         link: "cln_x",
+        once: "once",
         agent: Some(text),
         calendar: Some(text),
         expires_at: at,
         publishes: false,
-        providers: &[("google", "Google"), ("microsoft", "Microsoft")],
+        providers,
         accounts: &usable,
     };
-    let account = |status, data, read_at| Account {
+    let account = |provider, status, data, read_at| Account {
         id: "con_x".into(),
+        provider,
         name: text.into(),
         status,
         data,
         read_at,
+        next_at: read_at,
         connected_at: at,
         last_error: Some(text.to_owned()).filter(|_| status == "error"),
-        takes_copies: status != "paused",
+        takes_copies: provider == "microsoft",
+        now: at - SignedDuration::minutes(2),
     };
     let accounts = [
-        account("active", "fresh", Some(at)),
-        account("error", "stale", Some(at)),
-        account("reauthorization_required", "unavailable", Some(at)),
-        account("paused", "unread", None),
+        account("microsoft", "active", "fresh", Some(at)),
+        account("google", "error", "stale", Some(at)),
+        account("google", "reauthorization_required", "unavailable", Some(at)),
+        account("caldav", "reauthorization_required", "unavailable", Some(at)),
+        account("example", "paused", "unread", None),
     ];
     let grant =
         |audience, agents| Grant { id: "grt_x".into(), calendars: text.into(), audience, agents, created_at: at };
@@ -130,10 +137,24 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
         shell,
         done: Done::named("paused"),
         has_link: true,
+        once: "once",
+        providers,
         accounts: &accounts,
-        accounts_total: 4,
+        accounts_total: 5,
         grants: &grants,
         grants_total: 3,
+    };
+    let mut wrong_login = Problems::general(text.to_owned());
+    for field in CALDAV_FIELDS {
+        wrong_login.add(&CALDAV_FIELDS, field, text);
+    }
+    let caldav = CaldavForm {
+        who,
+        link: "cln_x",
+        connection: "",
+        preset: CaldavPreset::Nextcloud,
+        given: CaldavGiven { url: text, username: text },
+        problems: &NO_PROBLEMS,
     };
     let calendars =
         ["xcl_x", "xcl_y"].map(|id| CalendarChoice { id: id.into(), name: text.into(), is_chosen: id == "xcl_x" });
@@ -220,6 +241,13 @@ fn connecting(text: &str, others: &[OtherOrganization]) -> Vec<(&'static str, St
             "connections, none",
             Connections { done: Done::default(), has_link: false, accounts: &[], grants: &[], ..connections }.html(),
         ),
+        (
+            "connections, none offered",
+            Connections { providers: &[], accounts: &[], accounts_total: 0, ..connections }.html(),
+        ),
+        ("CalDAV", caldav.html()),
+        ("CalDAV, wrong", CaldavForm { problems: &wrong_login, preset: CaldavPreset::Other, ..caldav }.html()),
+        ("CalDAV, password again", CaldavForm { link: "", connection: "con_x", ..caldav }.html()),
         ("disconnect", Disconnect { shell, id: "con_x", name: text }.html()),
         ("choose calendars", choose.html()),
         ("choose calendars, wrong", ChooseCalendars { problem: Some(text), link: "", ..choose }.html()),

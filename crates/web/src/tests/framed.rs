@@ -8,6 +8,7 @@ mod availability;
 mod booking_pages;
 mod calendar;
 mod destinations;
+mod drawing;
 mod feeds;
 mod first_run;
 mod keys;
@@ -64,6 +65,7 @@ pub(super) fn pages(text: &str) -> Named {
         agents::pages,
         first_run::pages,
         destinations::pages,
+        drawing::pages,
         keys::pages,
         feeds::pages,
         webhooks::pages,

@@ -1,14 +1,22 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_bridge::{
-    self as domain, AGENTS_MAX, Audience, CalendarProvider, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar,
-};
-use kalends_bridge::{STALE_AFTER, UNAVAILABLE_AFTER};
-use kalends_kernel::{FieldError, FieldErrors, bounded_text};
-use kalends_time::Timestamp;
+use std::fmt;
 
-use super::{AvailabilityGrant, CalendarConnection, CreateGrant, ExternalCalendar, UpdateConnection};
+use kalends_availability::BusySet;
+use kalends_bridge::{
+    self as domain, AGENTS_MAX, Audience, CalendarProvider, DRAWN_MAX, DRAWN_NAMES, Drawing, LABEL_MAX, PASSWORD_MAX,
+    SERVER_URL_MAX, SOURCES_MAX, STALE_AFTER, UNAVAILABLE_AFTER, USERNAME_MAX, ports::KnownCalendar,
+};
+use kalends_kernel::{FieldError, FieldErrors, bounded_text};
+use kalends_remote::RemoteUrl;
+use kalends_time::{Span, Timestamp};
+
+use super::{
+    AvailabilityGrant, CalendarConnection, ConnectCaldav, CreateGrant, DrawnCalendar, DrawnCalendars, DrawnTime,
+    ExternalCalendar, ReplaceDrawing, ReplaceTime, UpdateConnection,
+};
 use crate::{
+    fields::span,
     names::WORTHS,
     patch::{nothing_to_change, set_or_clear},
 };
@@ -33,6 +41,7 @@ impl CalendarConnection {
             label: connection.label.clone(),
             status: connection.status().as_str(),
             last_refreshed_at: connection.refresh.refreshed_at,
+            next_refresh_at: connection.due_at.filter(|_| connection.is_refreshed()),
             publishing: connection.access.publishing(),
             data: worth(connection.refresh.refreshed_at, now),
             last_error: connection.refresh.last_error.clone(),
@@ -52,6 +61,7 @@ impl CalendarConnection {
                 label: None,
                 status: domain::ConnectionStatus::ReauthorizationRequired.as_str(),
                 last_refreshed_at: unreadable.refreshed_at,
+                next_refresh_at: None,
                 publishing: false,
                 data: worth(unreadable.refreshed_at, now),
                 last_error: Some(domain::UNREADABLE_CONNECTION.to_owned()),
@@ -73,6 +83,118 @@ impl UpdateConnection {
             kalends_calendars::Patch::Keep => Err(nothing_to_change("label").into()),
         }
     }
+}
+
+/// An account at a CalDAV server to connect, checked.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CheckedCaldav {
+    /// The address of the server: a URL that outgoing calls may reach.
+    pub url: String,
+    /// The user name, 1 to [`USERNAME_MAX`] characters.
+    pub username: String,
+    /// The password, 1 to [`PASSWORD_MAX`] characters.
+    pub password: String,
+}
+
+impl fmt::Debug for CheckedCaldav {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckedCaldav").finish_non_exhaustive()
+    }
+}
+
+impl ConnectCaldav {
+    /// Checks every field, and returns the link too. People leave out `https://`, so it is added. `exempt` decides
+    /// which private host and port may be reached anyway.
+    ///
+    /// # Errors
+    /// Lists every invalid field. No error repeats the user name or the password.
+    pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<(CheckedCaldav, Option<String>), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let url = errors.take(server(self.url.trim(), exempt));
+        let username = errors.take(credential("username", &self.username, USERNAME_MAX).and_then(|name| {
+            // It separates the name from the password (RFC 7617 section 2).
+            if name.contains(':') { Err(FieldError::new("username", "must not contain a colon")) } else { Ok(name) }
+        }));
+        let password = errors.take(credential("password", &self.password, PASSWORD_MAX));
+        match (url, username, password) {
+            (Some(url), Some(username), Some(password)) => {
+                Ok((CheckedCaldav { url, username, password }, self.link_id))
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+/// The address of a server.
+fn server(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<String, FieldError> {
+    let complete = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let url = RemoteUrl::parse("url", &complete, exempt)?;
+    let length = url.as_str().len();
+    if length > SERVER_URL_MAX {
+        let message = format!("must be at most {SERVER_URL_MAX} bytes long once it is encoded, got {length}");
+        return Err(FieldError::new("url", message));
+    }
+    Ok(url.as_str().to_owned())
+}
+
+/// A user name or a password.
+fn credential(param: &str, text: &str, max: usize) -> Result<String, FieldError> {
+    let text = bounded_text(param, text, 1, max)?;
+    if text.chars().any(char::is_control) {
+        return Err(FieldError::new(param, "must not contain control characters"));
+    }
+    Ok(text)
+}
+
+impl From<&Drawing> for DrawnCalendars {
+    fn from(drawing: &Drawing) -> Self {
+        let time = |span: &Span| DrawnTime { start_time: span.start(), end_time: span.end() };
+        let calendar = |drawn: &domain::DrawnCalendar| DrawnCalendar {
+            name: drawn.name.clone(),
+            busy: drawn.busy.iter().map(time).collect(),
+        };
+        Self { calendars: drawing.calendars.iter().map(calendar).collect() }
+    }
+}
+
+impl ReplaceDrawing {
+    /// Checks every field, except whether the connection has calendars with these names.
+    ///
+    /// # Errors
+    /// Lists every invalid field.
+    pub fn parse(self) -> Result<Vec<domain::DrawnCalendar>, FieldErrors> {
+        let (count, most) = (self.calendars.len(), DRAWN_NAMES.len());
+        if !(1..=most).contains(&count) {
+            return Err(FieldError::new("calendars", format!("must contain 1-{most} calendars, got {count}")).into());
+        }
+        let mut errors = FieldErrors::default();
+        let mut drawn: Vec<domain::DrawnCalendar> = Vec::with_capacity(count);
+        for (place, calendar) in self.calendars.into_iter().enumerate() {
+            let below = format!("calendars[{place}]");
+            if drawn.iter().any(|known| known.name == calendar.name) {
+                errors.push(FieldError::new(format!("{below}.name"), "must not be that of another calendar"));
+            }
+            let busy = times(&format!("{below}.busy"), &calendar.busy, &mut errors);
+            drawn.push(domain::DrawnCalendar { name: calendar.name, busy });
+        }
+        errors.finish()?;
+        Ok(drawn)
+    }
+}
+
+/// The busy times of a calendar, sorted and merged.
+fn times(param: &str, times: &[ReplaceTime], errors: &mut FieldErrors) -> Vec<Span> {
+    if times.len() > DRAWN_MAX {
+        let message = format!("must contain at most {DRAWN_MAX} times, got {}", times.len());
+        errors.push(FieldError::new(param, message));
+        return Vec::new();
+    }
+    let mut spans = Vec::with_capacity(times.len());
+    for (place, time) in times.iter().enumerate() {
+        let name = |field: &str| format!("{param}[{place}].{field}");
+        spans.extend(span(name, (&time.start_time, &time.end_time), errors));
+    }
+    BusySet::from_unsorted(spans).spans().to_vec()
 }
 
 impl ExternalCalendar {
@@ -205,6 +327,91 @@ mod tests {
         };
         assert!(of(SOURCES_MAX, AGENTS_MAX));
         assert!(!of(SOURCES_MAX + 1, AGENTS_MAX) && !of(SOURCES_MAX, AGENTS_MAX + 1));
+    }
+
+    fn caldav(url: &str, username: &str, password: &str) -> Result<CheckedCaldav, Vec<String>> {
+        let (url, username, password) = (url.to_owned(), username.to_owned(), password.to_owned());
+        let request = ConnectCaldav { url, username, password, link_id: Some("cln_1".to_owned()) };
+        match request.parse(|host, port| (host, port) == ("localhost", 5232)) {
+            Ok((checked, link)) => {
+                assert_eq!(link.as_deref(), Some("cln_1"));
+                Ok(checked)
+            }
+            Err(errors) => Err(errors.iter().map(|error| error.param.clone()).collect()),
+        }
+    }
+
+    #[rstest]
+    #[case("https://caldav.example.com/dav", "https://caldav.example.com/dav")]
+    #[case::as_people_type_it("  caldav.example.com ", "https://caldav.example.com/")]
+    #[case::a_port("dav.example.com:8443", "https://dav.example.com:8443/")]
+    #[case::allowed("http://localhost:5232", "http://localhost:5232/")]
+    fn https_may_be_left_out(#[case] url: &str, #[case] expected: &str) {
+        assert_eq!(caldav(url, "ada", "secret").unwrap().url, expected);
+    }
+
+    #[rstest]
+    #[case::private("https://10.0.0.1/", "ada", "secret", &["url"])]
+    #[case::plain("http://caldav.example.com", "ada", "secret", &["url"])]
+    #[case::credentials("https://ada:secret@caldav.example.com", "ada", "secret", &["url"])]
+    #[case::no_url("", "ada", "secret", &["url"])]
+    #[case::colon("caldav.example.com", "ada:b", "secret", &["username"])]
+    #[case::nothing("caldav.example.com", "", "", &["username", "password"])]
+    #[case::line_break("caldav.example.com", "ada", "sec\nret", &["password"])]
+    fn an_account_is_checked(#[case] url: &str, #[case] name: &str, #[case] password: &str, #[case] wrong: &[&str]) {
+        assert_eq!(caldav(url, name, password).unwrap_err(), wrong);
+    }
+
+    #[test]
+    fn credentials_have_a_maximum_length_and_are_not_printed() {
+        let long = |length| "x".repeat(length);
+        let checked = caldav("caldav.example.com", &long(USERNAME_MAX), &long(PASSWORD_MAX)).unwrap();
+        assert!(!format!("{checked:?}").contains('x'));
+        let wrong = caldav("caldav.example.com", &long(USERNAME_MAX + 1), &long(PASSWORD_MAX + 1)).unwrap_err();
+        assert_eq!(wrong, ["username", "password"]);
+        assert_eq!(caldav(&long(SERVER_URL_MAX + 1), "ada", "secret").unwrap_err(), ["url"]);
+        let request =
+            ConnectCaldav { url: "u".into(), username: "n".into(), password: "hunter2".into(), link_id: None };
+        assert!(!format!("{request:?}").contains("hunter2"));
+        let error = serde_json::from_str::<ConnectCaldav>(r#"{"url":"u","username":"n","password":4711}"#).unwrap_err();
+        assert!(!error.to_string().contains("4711"), "{error}");
+    }
+
+    fn drawn(calendars: serde_json::Value) -> Result<Vec<domain::DrawnCalendar>, String> {
+        let request = serde_json::json!({ "calendars": calendars });
+        let request: ReplaceDrawing = serde_json::from_value(request).unwrap();
+        request.parse().map_err(|errors| errors.first().param)
+    }
+
+    #[test]
+    fn drawn_times_are_sorted_and_merged() {
+        let time = |from: u32, until: u32| {
+            let at = |hour: u32| format!("2026-03-09T{hour:02}:00:00Z");
+            serde_json::json!({ "start_time": at(from), "end_time": at(until) })
+        };
+        let busy = serde_json::json!([time(14, 15), time(9, 11), time(10, 12), time(12, 13)]);
+        let calendars = drawn(serde_json::json!([{ "name": "Work", "busy": busy }])).unwrap();
+        let shown = DrawnCalendars::from(&Drawing { calendars });
+        let expected = serde_json::json!([{ "name": "Work", "busy": [time(9, 13), time(14, 15)] }]);
+        assert_eq!(serde_json::to_value(shown).unwrap()["calendars"], expected);
+    }
+
+    #[test]
+    fn drawings_are_checked() {
+        let time = serde_json::json!({ "start_time": "2026-03-09T10:00:00Z", "end_time": "2026-03-09T11:00:00Z" });
+        let backwards = serde_json::json!({ "start_time": "2026-03-09T10:00:00Z", "end_time": "2026-03-09T10:00:00Z" });
+        let calendar = |name: &str, busy: Vec<serde_json::Value>| serde_json::json!({ "name": name, "busy": busy });
+        let cases = [
+            (vec![], "calendars"),
+            (vec![calendar("a", vec![]), calendar("b", vec![]), calendar("c", vec![])], "calendars"),
+            (vec![calendar("a", vec![]), calendar("a", vec![])], "calendars[1].name"),
+            (vec![calendar("a", vec![time.clone(), backwards])], "calendars[0].busy[1].end_time"),
+            (vec![calendar("a", vec![time.clone(); DRAWN_MAX + 1])], "calendars[0].busy"),
+        ];
+        for (calendars, wrong) in cases {
+            assert_eq!(drawn(calendars.into()).unwrap_err(), wrong);
+        }
+        assert!(drawn(vec![calendar("a", vec![time; DRAWN_MAX])].into()).is_ok());
     }
 
     #[rstest]

@@ -1,6 +1,6 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_kernel::{Code, EventId, FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
+use kalends_kernel::{EventId, FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
 use kalends_proposals::{
     self as domain, COUNTER_SLOTS_MAX, CancelReason, DESCRIPTION_MAX, MESSAGE_MAX, NewResponse, PARTICIPANTS_MAX,
     Placement, ProposalError, ResponseKind, SLOTS_MAX, State, Status, TITLE_MAX, Weight,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Notice,
-    fields::{instant, metadata},
+    fields::{instant, metadata, span},
 };
 
 /// The key in an event's metadata that contains the identifier of its proposal.
@@ -333,16 +333,6 @@ fn slots(slots: Vec<OfferedSlot>) -> Result<Vec<WantedSlot>, FieldErrors> {
     }
     errors.finish()?;
     Ok(wanted)
-}
-
-/// Parses the span from `start` to `end`. `name` returns the path of a field.
-fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut FieldErrors) -> Option<Span> {
-    let start = errors.take(instant(&name("start_time"), start));
-    let end = errors.take(instant(&name("end_time"), end));
-    let span = Span::new(start?, end?);
-    errors.take(
-        span.map_err(|error| FieldError::new(name("end_time"), error.to_string()).with_code(Code::EndBeforeStart)),
-    )
 }
 
 /// A checked query for proposals.

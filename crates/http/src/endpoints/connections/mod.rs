@@ -1,7 +1,10 @@
 //! Connected human calendars.
 
+mod caldav;
 mod callback;
 mod delete;
+mod drawing;
+mod example;
 mod external_calendars;
 mod list;
 mod pause;
@@ -18,6 +21,8 @@ pub(crate) fn routes() -> Routes {
     Routes::new()
         .routes(routes!(start::start))
         .routes(routes!(callback::callback))
+        .routes(routes!(caldav::connect))
+        .routes(routes!(example::connect))
         .routes(routes!(list::list))
         .routes(routes!(read::read, update::update, delete::delete))
         .routes(routes!(refresh::refresh))
@@ -25,4 +30,5 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(resume::resume))
         .routes(routes!(reauthorize::reauthorize))
         .routes(routes!(external_calendars::external_calendars))
+        .routes(routes!(drawing::read, drawing::replace))
 }

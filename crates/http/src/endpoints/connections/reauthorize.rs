@@ -13,7 +13,8 @@ use crate::{
 ///
 /// Use it if the connection's status is `reauthorization_required`. Send the browser to `authorization_url`, and
 /// choose the same account there. With `publishing`, the consent also allows events to be written to the account. For
-/// a Google account, the answer is then 409, code `publishing_unsupported`.
+/// a Google account, the answer is then 409, code `publishing_unsupported`. An account at a CalDAV server has no such
+/// consent (404): connect it again with its new password.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/reauthorize",

@@ -1,7 +1,8 @@
 //! An agent asks a user to connect a calendar, and the user does.
 
+use http::StatusCode;
 use kalends_app::operations as op;
-use kalends_testkit::fixtures::at;
+use kalends_testkit::{Failing, fixtures::at};
 use kalends_time::Span;
 use serde_json::{Value, json};
 
@@ -84,6 +85,34 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
     story.ask(&op::DELETE_GRANT).of(&grant).by(&session).record().await;
     story.ask(&op::DELETE_CONNECTION).of(&connection).by(&session).record().await;
     the_calendar_is_published(story, owned, &session).await;
+    other_accounts_are_connected(story, owned, &session).await;
+}
+
+/// Connects an account at a CalDAV server, which is away at first, and example calendars.
+async fn other_accounts_are_connected(story: &mut Story, owned: &Owned, session: &str) {
+    let (name, password) = ("mina@caldav.example.com", "abcd-efgh-ijkl-mnop");
+    story.calendars.account(name, &["Home", "Club"]);
+    story.calendars.password(name, password);
+    let body = json!({ "url": "caldav.example.com", "username": name, "password": password });
+    story.calendars.fail(Some(Failing::Away));
+    let away = story.ask(&op::CONNECT_CALDAV).by(session).send(body.clone());
+    away.refused(StatusCode::BAD_GATEWAY).await;
+    story.calendars.fail(None);
+    story.ask(&op::CONNECT_CALDAV).by(session).send(body.clone()).record().await;
+    // The second time, the account is known.
+    story.ask(&op::CONNECT_CALDAV).by(session).send(body).record().await;
+
+    let link_body = json!({ "capabilities": ["availability"], "publication_policy": "none" });
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(link_body);
+    let made = ask.done().await;
+    let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();
+    story.ask(&op::OPEN_CONNECTION_LINK).by(session).send(json!({ "token": token })).done().await;
+    let body = json!({ "link_id": id(&made) });
+    let example = id(&story.ask(&op::CONNECT_EXAMPLE).by(session).send(body).record().await);
+    let busy = json!([{ "start_time": "2026-03-09T09:00:00Z", "end_time": "2026-03-09T11:30:00Z" }]);
+    let body = json!({ "calendars": [{ "name": "Work", "busy": busy }] });
+    story.ask(&op::REPLACE_DRAWING).of(&example).by(session).send(body).record().await;
+    story.ask(&op::GET_DRAWING).of(&example).by(session).record().await;
 }
 
 /// Connects a Microsoft account, to which the events of the agent's calendar are then published for a while.

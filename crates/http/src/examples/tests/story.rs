@@ -11,12 +11,13 @@ use axum::{Router, body::Body, extract::ConnectInfo};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
-use kalends_accounts::{AdminToken, oauth::Provider};
+use kalends_accounts::AdminToken;
 use kalends_app::{
     App, MemoryRateLimiter, Parts, Settings,
     operations::{self, Operation},
     ports::{HumanCalendars, Store},
 };
+use kalends_bridge::CalendarProvider;
 use kalends_testkit::{
     Mailbox, ManualClock, MemoryStore, NoProviders, TestCalendarProviders, TestPasswords,
     fixtures::{at, settings},
@@ -94,7 +95,7 @@ impl Story {
     fn on(store: Arc<dyn Store>, human: Option<Arc<dyn HumanCalendars>>, humans: Humans, receiver: Receiver) -> Self {
         let (clock, draws) = (ManualClock::new(at("2026-03-02T08:00:00Z")), Draws::default());
         let mailbox = Mailbox::default();
-        let calendars = TestCalendarProviders::offering(Provider::CALENDARS, BASE_URL);
+        let calendars = TestCalendarProviders::offering(CalendarProvider::ALL, BASE_URL);
         let mut settings = Settings {
             base_url: BASE_URL.to_owned(),
             console_url: "https://console.example.com".to_owned(),
