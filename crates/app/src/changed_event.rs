@@ -1,12 +1,12 @@
 //! The last step of the use cases that change an event: its message, its answer and the commit.
 
-use kalends_calendars::Event;
+use kalends_calendars::{Event, Publication};
 use kalends_kernel::AgentId;
 use kalends_notifications::EventType;
 use kalends_time::{Timestamp, Zone};
 use kalends_wire as wire;
 
-use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt, external_sync::Publication, local::shown_in};
+use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt, local::shown_in};
 
 /// An event that a use case has changed.
 pub(crate) struct ChangedEvent {

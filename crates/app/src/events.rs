@@ -320,7 +320,7 @@ impl App {
         };
         let turn = Turn::new();
         let changed = retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
+            let OwnedEvent { event: seen, agent, .. } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
             let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
@@ -335,8 +335,7 @@ impl App {
                 && let Ok(hold) = event.live_hold(now)
             {
                 // A hold that moves must fit again.
-                let owned = OwnedEvent { event: event.clone(), agent };
-                self.fit(actor, &owned, (hold, None), Some(&seen), now, &mut changes).await?;
+                self.fit(actor, (&event, agent), (hold, None), Some(&seen), now, &mut changes).await?;
             }
             let placed =
                 Placed { before: Some(&seen), row: Some(&seen), ..Placed::new(&calendar, &event, patch.if_free) };
@@ -412,7 +411,7 @@ impl App {
     pub(crate) async fn delete_whole(
         &self,
         actor: &Actor,
-        OwnedEvent { event: seen, agent }: &OwnedEvent,
+        OwnedEvent { event: seen, agent, .. }: &OwnedEvent,
         send_invitations: bool,
     ) -> Result<Answered<()>, Attempt> {
         if send_invitations && seen.hold.is_some() {

@@ -1,28 +1,12 @@
 //! The state of an event's copy on a connected human calendar, as answers show it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use kalends_bridge::{CopyContent, CopyKey, PublicationPolicy, external_sync, is_published};
-use kalends_calendars::{Calendar, Event, ExternalSync};
-use kalends_kernel::{CalendarId, OrgId, StoreError};
-use kalends_time::Zone;
+use kalends_bridge::{CopyContent, CopyKey, external_sync, is_published};
+use kalends_calendars::{Event, ExternalSync, Publication};
+use kalends_kernel::{CalendarId, StoreError};
 
 use crate::App;
-
-/// How the events of a calendar are published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Publication {
-    /// Which of them are published; `None` if the calendar has no destination.
-    policy: Option<PublicationPolicy>,
-    /// The zone of the calendar.
-    zone: Zone,
-}
-
-impl From<&Calendar> for Publication {
-    fn from(calendar: &Calendar) -> Self {
-        Self { policy: calendar.publication, zone: calendar.zone }
-    }
-}
 
 /// How the events of several calendars are published. Calendars that are not visible are not among them.
 #[derive(Debug, Clone, Default)]
@@ -30,8 +14,8 @@ pub(crate) struct Publications(BTreeMap<CalendarId, Publication>);
 
 impl Publications {
     /// Those of calendars that were read.
-    pub(crate) fn of<'a>(calendars: impl Iterator<Item = &'a Calendar>) -> Self {
-        Self(calendars.map(|calendar| (calendar.id, calendar.into())).collect())
+    pub(crate) fn of(calendars: impl Iterator<Item = (CalendarId, Publication)>) -> Self {
+        Self(calendars.collect())
     }
 
     /// That of one calendar.
@@ -41,21 +25,6 @@ impl Publications {
 }
 
 impl App {
-    /// How the events of the calendars are published. Reads each calendar once.
-    pub(crate) async fn publications(
-        &self,
-        org: OrgId,
-        calendars: BTreeSet<CalendarId>,
-    ) -> Result<Publications, StoreError> {
-        let mut publications = Publications::default();
-        for id in calendars {
-            if let Some(calendar) = self.parts.store.find_calendar(org, id).await? {
-                publications.0.insert(id, (&calendar).into());
-            }
-        }
-        Ok(publications)
-    }
-
     /// The state of the copy of an event after a change that shows it as `event`. Nothing is read unless the event is
     /// published.
     pub(crate) async fn sync_of(

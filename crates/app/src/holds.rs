@@ -6,7 +6,8 @@ use kalends_accounts::Scope;
 use kalends_availability::BusySet;
 use kalends_calendars::{
     AsOf, Attendees, Block, BlockKind, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync, Hold,
-    HoldScope, HoldSet, HoldSetError, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Taken, confirm_all, place,
+    HoldScope, HoldSet, HoldSetError, Moment, NewEvent, NewHold, PLACED_HOLDS_MAX, Publication, Taken, confirm_all,
+    place,
     ports::{HoldSetFilter, LiveHold, OwnedEvent, StatusAt},
     release_all,
 };
@@ -23,7 +24,7 @@ use crate::{
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{CalendarBusy, obstacles},
-    external_sync::{Publication, Publications},
+    external_sync::Publications,
     local::LocalZones,
 };
 
@@ -65,9 +66,8 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
             self.know_agents(actor, &Attendees::default(), &event.attendees).await?;
-            let owned = OwnedEvent { event, agent: calendar.agent };
-            self.fit(actor, &owned, (wanted.hold, new.if_as_of.as_ref()), None, now, &mut changes).await?;
-            let OwnedEvent { event, agent } = owned;
+            let agent = calendar.agent;
+            self.fit(actor, (&event, agent), (wanted.hold, new.if_as_of.as_ref()), None, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about, zone) = (event.id.to_string(), EventType::EventHoldCreated, Some(calendar.zone));
             let publication = Some((&calendar).into());
@@ -84,13 +84,13 @@ impl App {
     pub(crate) async fn fit(
         &self,
         actor: &Actor,
-        OwnedEvent { event, agent }: &OwnedEvent,
+        (event, agent): (&Event, Option<AgentId>),
         (hold, if_as_of): (Hold, Option<&AsOf>),
         moved: Option<&Event>,
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        let calendars = match (hold.scope, *agent) {
+        let calendars = match (hold.scope, agent) {
             (HoldScope::Agent, Some(agent)) => {
                 let sources = self.parts.store.sources_of_agents(actor.org(), &[agent]).await?;
                 let count = u64::try_from(sources.len()).unwrap_or(u64::MAX);
@@ -213,15 +213,14 @@ impl App {
         // The request that ends the hold writes its row, even to take its time. So the row's version is the only
         // condition, unless the request sets one.
         retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
+            let OwnedEvent { event: seen, agent, publication } = self.owned_event(actor, path, id).await?;
             let now = self.now();
             let event = decide(&seen, now)?;
-            let calendar = self.parts.store.find_calendar(actor.org(), event.calendar).await?;
             let mut changes = ChangeSet::new(actor.org());
             self.require_unchanged(actor, if_as_of, (&event, Some(&seen)), now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            let zone = calendar.as_ref().filter(|_| actor.request.local).map(|calendar| calendar.zone);
-            let (resource, publication) = (id.to_string(), calendar.as_ref().map(Into::into));
+            let zone = actor.request.local.then_some(publication.zone);
+            let (resource, publication) = (id.to_string(), Some(publication));
             let changed = ChangedEvent { event, about, resource, agent, zone, publication };
             self.commit_event(actor, changed, now, changes).await
         })
@@ -269,7 +268,7 @@ impl App {
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
             let hidden = hidden(actor, calendars.iter().map(|calendar| (calendar.id, calendar.agent)));
             let about = |_: &Event| Some(EventType::EventHoldCreated);
-            let publications = Publications::of(calendars.iter());
+            let publications = Publications::of(calendars.iter().map(|calendar| (calendar.id, calendar.into())));
             let seen = (set, &hidden, &publications);
             let answer = self.announce_set(actor, seen, events, about, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
@@ -286,12 +285,9 @@ impl App {
     pub async fn hold_set(&self, actor: &Actor, id: &str) -> Result<kalends_wire::HoldSet, Refusal> {
         let (id, found) = self.owned_hold_set(actor, id).await?;
         let hidden = hidden(actor, found.iter().map(|owned| (owned.event.calendar, owned.agent)));
-        let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
-        let zones = self.local_zones(actor, &events).await?;
-        let calendars = events.iter().map(|event| event.calendar).collect();
-        let publications = self.publications(actor.org(), calendars).await?;
-        let set = HoldSet { id, events };
-        Ok(self.shown_set(set, &zones, &publications, |calendar| hidden.contains(&calendar), self.now()).await?)
+        let set = HoldSet::of(id, found.into_iter().map(|owned| (owned.event, owned.publication)));
+        let zones = self.local_zones(actor, &set.events).await?;
+        Ok(self.shown_set(set, &zones, |calendar| hidden.contains(&calendar), self.now()).await?)
     }
 
     /// The hold sets that still have an event, by creation. An agent's key sees the sets whose events are all on
@@ -319,11 +315,9 @@ impl App {
             None => BTreeSet::new(),
         };
         let is_hidden = |calendar: CalendarId| widened.is_some() && !own.contains(&calendar);
-        let calendars = found.data.iter().flat_map(|set| &set.events).map(|event| event.calendar).collect();
-        let publications = self.publications(actor.org(), calendars).await?;
         let mut data = Vec::with_capacity(found.data.len());
         for set in found.data {
-            data.push(self.shown_set(set, &LocalZones::default(), &publications, is_hidden, now).await?);
+            data.push(self.shown_set(set, &LocalZones::default(), is_hidden, now).await?);
         }
         Ok(Listed { data, total: found.total })
     }
@@ -391,6 +385,7 @@ impl App {
             let (set, found) = self.owned_hold_set(actor, id).await?;
             let agent = only(found.iter().map(|owned| owned.agent));
             let hidden = hidden(actor, found.iter().map(|owned| (owned.event.calendar, owned.agent)));
+            let publications = Publications::of(found.iter().map(|owned| (owned.event.calendar, owned.publication)));
             let seen: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
             let now = self.now();
             let events = decide(&seen, now)?;
@@ -406,8 +401,6 @@ impl App {
                 }
             }
             let type_of = |event: &Event| changed.contains(&event.id).then_some(event_type);
-            let calendars = events.iter().map(|event| event.calendar).collect();
-            let publications = self.publications(actor.org(), calendars).await?;
             let shown = (set, &hidden, &publications);
             let answer = self.announce_set(actor, shown, events, type_of, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
@@ -453,13 +446,12 @@ impl App {
         &self,
         set: HoldSet,
         zones: &LocalZones,
-        publications: &Publications,
         is_hidden: impl Fn(CalendarId) -> bool + Send,
         now: Timestamp,
     ) -> Result<kalends_wire::HoldSet, StoreError> {
         let mut holds = Vec::with_capacity(set.events.len());
         for event in set.events {
-            let (hidden, publication) = (is_hidden(event.calendar), publications.get(event.calendar));
+            let (hidden, publication) = (is_hidden(event.calendar), set.published.get(&event.calendar).copied());
             let event = event.at(now);
             let sync = self.sync_seen(publication, &event, hidden).await?;
             let event = if hidden { event.as_its_placer_sees().into() } else { zones.to_wire(event) };

@@ -105,7 +105,7 @@ impl App {
             for id in booking.events() {
                 let found = self.parts.store.find_event(actor.org(), id).await?;
                 let takes_place = |found: &OwnedEvent| found.event.status != EventStatus::Cancelled;
-                let Some(OwnedEvent { event, agent }) = found.filter(takes_place) else {
+                let Some(OwnedEvent { event, agent, .. }) = found.filter(takes_place) else {
                     // Somebody cancelled it after the booking was read.
                     let changed = id == booking.event && seen.gone_at.is_none();
                     if changed { return Err(Attempt::Stale) } else { continue }

@@ -58,8 +58,7 @@ impl App {
                     return Err(needs_an_agent().into());
                 }
                 // A hold must fit there too.
-                let owned = OwnedEvent { event: event.clone(), agent };
-                self.fit(actor, &owned, (hold, None), Some(&seen), now, &mut changes).await?;
+                self.fit(actor, (&event, agent), (hold, None), Some(&seen), now, &mut changes).await?;
             }
             let placed = Placed {
                 before: Some(&seen),

@@ -11,21 +11,21 @@ use std::{
 };
 
 use kalends_bridge::{
-    CLAIM_LASTS, COPIES_MAX, Change, Copy, CopyContent, CopyKey, Destination, DestinationError, ExternalCalendar,
-    PublicationPolicy, PublishOutcome, next_publication, ports::ClaimedDestination, throttled_until, wanted, window,
+    CLAIM_LASTS, COPIES_MAX, Change, Copy, CopyContent, CopyKey, Destination, ExternalCalendar, PublicationPolicy,
+    PublishOutcome, next_publication, ports::ClaimedDestination, throttled_until, wanted, window,
 };
 use kalends_calendars::{
     Calendar, Event, EventSource, EventStatus,
     ports::{InstanceFilter, InstanceScope, StatusAt},
 };
-use kalends_kernel::{ExternalCalendarId, MetadataFilter, Page, Revision, Version, random_bytes};
+use kalends_kernel::{ExternalCalendarId, MetadataFilter, Page, Version, random_bytes};
 use kalends_time::{SignedDuration, Span};
 
 use crate::{
     App, ChangeSet, Refusal,
     claimed_work::outcome_of,
     ports::CommitError,
-    publishing_steps::{ERROR_MAX, Halt, Publishing, TARGET_GONE, failed},
+    publishing_steps::{ERROR_MAX, Halt, NO_CONSENT, Publishing, TARGET_GONE, failed},
 };
 
 /// How much longer an access token must be valid at the beginning of an attempt.
@@ -86,7 +86,7 @@ impl App {
     }
 
     async fn publish_claimed(&self, claimed: &ClaimedDestination) -> Result<&'static str, CommitError> {
-        let ClaimedDestination { claim, destination, .. } = claimed;
+        let ClaimedDestination { claim, destination, connection, .. } = claimed;
         let calendar = self.parts.store.find_calendar(claim.org, claim.calendar).await?;
         let (outcome, pause, is_over) = match self.published(claimed, calendar.as_ref()).await {
             Ok((outcome, is_over)) => (outcome, None, is_over),
@@ -104,7 +104,8 @@ impl App {
         };
         let at = self.now();
         let mut changes = ChangeSet::new(claim.org);
-        if outcome == PublishOutcome::WaitsForToken {
+        let asks = connection.as_ref().is_some_and(|connection| connection.should_ask_for_token(at));
+        if outcome == PublishOutcome::WaitsForToken && asks {
             changes.bridge.push(Change::AskRefresh { org: claim.org, connection: destination.connection, at });
         }
         let wants_pause = pause.is_some() || outcome == PublishOutcome::Throttled;
@@ -113,21 +114,9 @@ impl App {
         let later = pause.map_or_else(|| next_publication(&state, at, random), |after| throttled_until(at, after));
         let (claim, next) = (*claim, if is_over { None } else { Some(later) });
         let not_before = next.filter(|_| wants_pause);
-        match calendar.map(|calendar| calendar.revision) {
-            Some(revision) => {
-                changes.bridge.push(Change::EndPublishing { claim, state, revision, next, not_before });
-            }
-            // Nothing changes on a calendar that is gone.
-            None if is_over => {
-                let revision = Revision(0);
-                changes.bridge.push(Change::EndPublishing { claim, state, revision, next, not_before });
-            }
-            // The revision of a calendar that is gone is not known. It is claimed again once the claim has expired.
-            None => {}
-        }
-        if !changes.bridge.is_empty() {
-            self.store_changes(changes).await?;
-        }
+        let revision = calendar.map(|calendar| calendar.revision);
+        changes.bridge.push(Change::EndPublishing { claim, state, revision, next, not_before });
+        self.store_changes(changes).await?;
         Ok(label)
     }
 
@@ -150,7 +139,7 @@ impl App {
             return Err(failed(TARGET_GONE));
         }
         let Some(tokens) = connection.access.tokens().filter(|tokens| tokens.publishing) else {
-            return Err(failed(&DestinationError::Consent.to_string()));
+            return Err(failed(NO_CONSENT));
         };
         if tokens.access_until <= self.now() + TOKEN_LASTS {
             return Err(Halt::NeedsToken);
@@ -208,7 +197,11 @@ impl App {
             // There are too many to read them at once, so the earliest are enough.
             match first_half(window) {
                 Some(half) => window = half,
-                None => return Err(failed("the calendar has too many events at one time")),
+                None => {
+                    return Err(failed(
+                        "the calendar has too many events at one time to copy them; delete some of them",
+                    ));
+                }
             }
         };
         // One read sees all events as they were at one time. Two may miss an event that changes between them.

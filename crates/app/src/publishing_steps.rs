@@ -19,8 +19,11 @@ pub(crate) const ERROR_MAX: usize = 255;
 /// The error of a destination whose calendar is gone.
 pub(crate) const TARGET_GONE: &str = "the account no longer has the calendar; choose another one";
 /// The error of a destination whose calendar the account may not change.
-const FORBIDDEN: &str = "the account may not write to this calendar; choose another one, or reauthorize the connection \
-                         with publishing";
+const FORBIDDEN: &str =
+    "the account may not write to this calendar; choose another one, or consent again to the copying of events";
+/// The error of a destination whose user has not consented to copies.
+pub(crate) const NO_CONSENT: &str =
+    "the consent of the account does not include the copying of events; consent again to it";
 
 /// Why an attempt ends before everything was published.
 pub(crate) enum Halt {

@@ -62,7 +62,7 @@ impl App {
     async fn read_invitation(&self, token: &str) -> Result<InvitationSeen, Attempt> {
         let token = ReplyToken::presented(token).ok_or_else(no_invitation)?;
         let found = self.parts.store.find_event(token.org, token.event).await?;
-        let OwnedEvent { event: found, agent: owner } = found.ok_or_else(no_invitation)?;
+        let OwnedEvent { event: found, agent: owner, .. } = found.ok_or_else(no_invitation)?;
         let now = self.now();
         let (event, series) = match token.occurrence {
             None => (found, None),

@@ -117,7 +117,7 @@ impl App {
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         let turn = Turn::new();
         let changed = retry_stale(|| async {
-            let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: seen_occurrence } =
+            let FoundOccurrence { series: OwnedEvent { event: seen, agent, .. }, event: seen_occurrence } =
                 self.occurrence(actor, path, occurrence).await?;
             if_match.check(seen_occurrence.version)?;
             let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
@@ -203,7 +203,7 @@ impl App {
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, occurrence.series).await?;
+            let OwnedEvent { event: seen, agent, .. } = self.owned_event(actor, path, occurrence.series).await?;
             if seen.recurrence().is_none() {
                 return Err(not_a_series().into());
             }

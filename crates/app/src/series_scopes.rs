@@ -38,7 +38,7 @@ impl App {
         }
         let turn = Turn::new();
         let changed = retry_stale(|| async {
-            let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: instance } =
+            let FoundOccurrence { series: OwnedEvent { event: seen, agent, .. }, event: instance } =
                 self.occurrence(actor, path, occurrence).await?;
             if_match.check(instance.version)?;
             if_match.check_series(seen.version)?;
@@ -121,7 +121,7 @@ impl App {
             if_match.check(found.event.version)?;
             if_match.check_series(found.series.event.version)?;
             let now = self.now();
-            let OwnedEvent { event: seen, agent } = &found.series;
+            let OwnedEvent { event: seen, agent, .. } = &found.series;
             let ended = match scope {
                 SeriesScope::Following => {
                     let ended = seen.ended_before(occurrence.start, now)?;

@@ -140,8 +140,8 @@ pub enum Change {
         /// The new state.
         state: PublishState,
         /// The revision of the calendar when its events were read. If it has another one now, the calendar is due at
-        /// once.
-        revision: Revision,
+        /// once. `None` if the calendar was gone: then it is due at once if it was written to since the claim.
+        revision: Option<Revision>,
         /// When the next attempt is due; `None` if the row is removed, because the destination was ending and all its
         /// copies are gone.
         next: Option<Timestamp>,

@@ -150,4 +150,54 @@ impl Connection {
     pub const fn is_refreshed(&self) -> bool {
         !self.paused && !self.refresh.lapsed
     }
+
+    /// Whether to ask for a refresh at `now` because the access token is no longer valid. A refresh that is already due
+    /// renews the token too. After a failure, the next refresh comes at its own time, so that changes of calendars do
+    /// not shorten the wait.
+    pub fn should_ask_for_token(&self, now: Timestamp) -> bool {
+        self.is_refreshed() && self.refresh.failures == 0 && self.due_at.is_some_and(|due_at| due_at > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_time::SignedDuration;
+    use rstest::rstest;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Drawing;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    #[rstest]
+    #[case::in_time(Some(1), 0, false, true)]
+    #[case::due(Some(0), 0, false, false)]
+    #[case::overdue(Some(-1), 0, false, false)]
+    #[case::failing(Some(1), 1, false, false)]
+    #[case::paused(Some(1), 0, true, false)]
+    #[case::not_refreshed(None, 0, false, false)]
+    fn a_token_is_asked_for_unless_a_refresh_is_due_or_failing(
+        #[case] due: Option<i64>,
+        #[case] failures: u32,
+        #[case] paused: bool,
+        #[case] asks: bool,
+    ) {
+        let id = Uuid::from_u128(1);
+        let connection = Connection {
+            id: ConnectionId::from_uuid(id),
+            org: OrgId::from_uuid(id),
+            human: UserId::from_uuid(id),
+            provider: CalendarProvider::Example,
+            label: None,
+            access: Access::Drawn(Drawing::default()),
+            paused,
+            refresh: RefreshState { failures, ..RefreshState::default() },
+            due_at: due.map(|micros| NOW + SignedDuration::micros(micros)),
+            version: Version::FIRST,
+            created_at: NOW,
+            updated_at: NOW,
+        };
+        assert_eq!(connection.should_ask_for_token(NOW), asks);
+    }
 }

@@ -77,8 +77,8 @@ pub use link::{
 pub use provider::{CalendarProvider, NoCalendars};
 pub use publishing::{
     Adopted, COPIES_MAX, COPY_DESCRIPTION_MAX, COPY_LOCATION_MAX, COPY_TITLE_MAX, Copy, CopyContent, CopyKey,
-    CopyState, Destination, DestinationError, FoundCopy, Plan, PublishClaim, PublishOutcome, PublishState, Recorded,
-    STEPS_AT_ONCE, Step, adopted, external_sync, intents, is_published, next_publication, plan, throttled_until,
-    wanted,
+    CopyState, Destination, DestinationError, FoundCopy, PUBLICATIONS_PER_ORG, Plan, PublishClaim, PublishOutcome,
+    PublishState, Recorded, STEPS_AT_ONCE, Step, adopted, external_sync, intents, is_published, next_publication, plan,
+    throttled_until, wanted,
 };
-pub use refresh::{CLAIM_LASTS, Ended, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};
+pub use refresh::{CLAIM_LASTS, Ended, REFRESHES_PER_ORG, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};

@@ -85,7 +85,9 @@ pub trait Connections: Send + Sync {
         calendars: &[ExternalCalendarId],
     ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError>;
 
-    /// Claims up to `limit` connections that are due, longest due first. The claims last until `until`.
+    /// Claims up to `limit` connections that are due, longest due first. The claims last until `until`. At most
+    /// [`REFRESHES_PER_ORG`](crate::REFRESHES_PER_ORG) of one organization are claimed at the same time, including
+    /// earlier claims that have not expired.
     async fn claim_refreshes(
         &self,
         now: Timestamp,
@@ -150,7 +152,8 @@ pub trait Destinations: Send + Sync {
     async fn copies_of_event(&self, org: OrgId, calendar: CalendarId, event: EventId) -> Result<Vec<Copy>, StoreError>;
 
     /// Claims up to `limit` destinations that are due, longest due first. The claims last until `until`. Destinations of
-    /// paused and lapsed connections are not due.
+    /// paused and lapsed connections are not due. At most [`PUBLICATIONS_PER_ORG`](crate::PUBLICATIONS_PER_ORG) of one
+    /// organization are claimed at the same time, including attempts in progress whose claims have not expired.
     async fn claim_publications(
         &self,
         now: Timestamp,

@@ -7,6 +7,10 @@ use crate::{CalendarProvider, ConnectionStatus};
 /// How long the claim on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
+/// The maximum number of connections of one organization that are refreshed at the same time, so that accounts that
+/// answer slowly do not hold up those of other organizations.
+pub const REFRESHES_PER_ORG: u32 = 8;
+
 /// How long before its expiry an access token is renewed. It is longer than the time between two refreshes, so that the
 /// token of a connection that is refreshed as usual is always valid. Publishing uses it and does not renew it.
 pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(6);

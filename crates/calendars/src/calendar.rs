@@ -101,6 +101,21 @@ pub struct Calendar {
     pub deleted_at: Option<Timestamp>,
 }
 
+/// How the events of a calendar are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Publication {
+    /// Which of them are published; `None` if the calendar has no destination.
+    pub policy: Option<PublicationPolicy>,
+    /// The zone of the calendar.
+    pub zone: Zone,
+}
+
+impl From<&Calendar> for Publication {
+    fn from(calendar: &Calendar) -> Self {
+        Self { policy: calendar.publication, zone: calendar.zone }
+    }
+}
+
 /// The validated fields of a new calendar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCalendar {

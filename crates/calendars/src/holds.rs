@@ -6,14 +6,16 @@
 
 mod hold;
 
+use std::collections::BTreeMap;
+
 use crate::Block;
-use kalends_kernel::{EventId, HoldSetId};
+use kalends_kernel::{CalendarId, EventId, HoldSetId};
 use kalends_time::{Span, Timestamp};
 
 pub use self::hold::{
     HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, Hold, HoldError, HoldExpiry, HoldScope, LONG_HOLD_MOST, NewHold,
 };
-use crate::{Event, EventError, EventStatus, named_values};
+use crate::{Event, EventError, EventStatus, Publication, named_values};
 
 /// The maximum number of calendars in a hold set.
 pub const HOLD_SET_MAX: usize = 20;
@@ -164,18 +166,34 @@ pub struct HoldSet {
     pub id: HoldSetId,
     /// The events, by creation. There is at least one.
     pub events: Vec<Event>,
+    /// How those of its calendars are published that have a destination.
+    pub published: BTreeMap<CalendarId, Publication>,
 }
 
 impl HoldSet {
+    /// The set with these events and their calendars' publication.
+    pub fn of(id: HoldSetId, events: impl IntoIterator<Item = (Event, Publication)>) -> Self {
+        let mut set = Self { id, events: Vec::new(), published: BTreeMap::new() };
+        events.into_iter().for_each(|(event, publication)| set.push(event, publication));
+        set
+    }
+
+    fn push(&mut self, event: Event, publication: Publication) {
+        if publication.policy.is_some() {
+            self.published.insert(event.calendar, publication);
+        }
+        self.events.push(event);
+    }
+
     /// The sets of `events`, which are sorted by set. If they are not `complete`, because a page of them was cut short,
     /// some events of the last set may be missing, so it is left out. Events without a set are ignored.
-    pub fn group(events: Vec<Event>, complete: bool) -> Vec<Self> {
+    pub fn group(events: Vec<(Event, Publication)>, complete: bool) -> Vec<Self> {
         let mut sets: Vec<Self> = Vec::new();
-        for event in events {
+        for (event, publication) in events {
             let Some(id) = event.hold_set else { continue };
             match sets.last_mut() {
-                Some(last) if last.id == id => last.events.push(event),
-                _ => sets.push(Self { id, events: vec![event] }),
+                Some(last) if last.id == id => last.push(event, publication),
+                _ => sets.push(Self::of(id, [(event, publication)])),
             }
         }
         if !complete {

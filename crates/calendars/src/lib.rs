@@ -42,7 +42,9 @@ pub use attendees::{
     REPLY_NOTE_MAX, ReplySecret, ReplyToken, no_such_agent, not_for_holds,
 };
 pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
-pub use calendar::{AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider, PublicationPolicy};
+pub use calendar::{
+    AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider, Publication, PublicationPolicy,
+};
 pub use change::{Change, calendars_revised};
 pub use changes::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,

@@ -15,8 +15,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, Candidates, ChangedSince, ChangesRead, ChangesSince,
-    Conflicts, ContextEvents, EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating,
-    Reservation, SearchPosition,
+    Conflicts, ContextEvents, EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Publication,
+    Reminders, Repeating, Reservation, SearchPosition,
 };
 
 /// Selects the agents of a list.
@@ -250,13 +250,15 @@ pub trait Instances: Send + Sync {
     ) -> Result<Vec<BlockingSeries>, StoreError>;
 }
 
-/// An event and the owner of its calendar.
+/// An event with the owner of its calendar, and how the calendar is published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnedEvent {
     /// The event.
     pub event: Event,
     /// The agent that owns the calendar; `None` for a shared calendar.
     pub agent: Option<AgentId>,
+    /// How the events of the calendar are published.
+    pub publication: Publication,
 }
 
 /// A calendar whose events count for availability.

@@ -4,9 +4,9 @@ pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, agent_row, approval_row,
     booking_page_row, booking_row, calendar_entry_row, calendar_row, claim_row, connection_row, constraints_json,
     copy_state_name, delivery_row, destination_row, event_row, grant_row, limits, live_hold, named_for_audit,
-    open_attempt_secret, organization_row, original_start, pack, places, proposal_row, read_rules, readable_names,
-    reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of,
-    webhook_row, write_copies,
+    open_attempt_secret, organization_row, original_start, pack, places, proposal_row, publication, read_rules,
+    readable_names, reading_row, reminders_json, sealed_envelope, state_name, subscription_row, team_json,
+    team_sources, total_of, webhook_row, write_copies,
 };
 use uuid::Uuid;
 

@@ -2,7 +2,8 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
-    AgentActivity, Calendar, Conflicts, FeedToken, Provider, PublicationPolicy, RecurrenceDefault, Reminders,
+    AgentActivity, Calendar, Conflicts, FeedToken, Provider, Publication, PublicationPolicy, RecurrenceDefault,
+    Reminders,
     ports::{BusySource, CalendarEntry},
 };
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
@@ -14,6 +15,13 @@ use crate::{Key, Located, places, row_id};
 pub fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
     let row = Located { table: "calendars", id };
     row.open_or_plain(places::feed_token(id), stored, cipher).map(FeedToken::from)
+}
+
+/// How the events of a calendar are published, from the columns of the calendar.
+pub fn publication(calendar: CalendarId, timezone: &str, policy: Option<&str>) -> Result<Publication, StoreError> {
+    let row = Located { table: "calendars", id: calendar };
+    let policy = policy.map(|name| row.named("publication_policy", name, PublicationPolicy::from_name));
+    Ok(Publication { policy: policy.transpose()?, zone: row.read("timezone", timezone.parse())? })
 }
 
 columns! {
@@ -50,14 +58,13 @@ impl<K: Key> CalendarRow<K> {
         let recurrence_default = self.recurrence_default.as_deref();
         let recurrence_default =
             recurrence_default.map(|name| row.named("recurrence_default", name, RecurrenceDefault::from_name));
-        let publication = self.publication_policy.as_deref();
-        let publication = publication.map(|name| row.named("publication_policy", name, PublicationPolicy::from_name));
+        let Publication { policy, zone } = publication(id, &self.timezone, self.publication_policy.as_deref())?;
         Ok(Calendar {
             id,
             org,
             agent: row.uuid_if_any("agent_id", self.agent_id.as_ref())?.map(AgentId::from_uuid),
             name: self.name,
-            zone: row.read("timezone", self.timezone.parse())?,
+            zone,
             metadata: row.metadata(places::calendar_metadata(id), &self.metadata, cipher)?,
             external_id: self.external_id,
             provider: provider.transpose()?,
@@ -65,7 +72,7 @@ impl<K: Key> CalendarRow<K> {
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
             conflicts: row.named("conflicts", &self.conflicts, Conflicts::from_name)?,
             recurrence_default: recurrence_default.transpose()?,
-            publication: publication.transpose()?,
+            publication: policy,
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),

@@ -60,7 +60,7 @@ pub use audit::AuditRow;
 pub use booking::{
     BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
 };
-pub use calendar::{BusySourceRow, CalendarEntryRow, CalendarRow, open_feed_token, reminders_json};
+pub use calendar::{BusySourceRow, CalendarEntryRow, CalendarRow, open_feed_token, publication, reminders_json};
 pub use change_feed::{EntriesToPlace, FeedRow};
 pub use change_set::{AgentWrite, CalendarWrite, EntryWrite, EventWrite, LetterWrite, SealedBridge, SealedChangeSet};
 pub use claim::ClaimRow;

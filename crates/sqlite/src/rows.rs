@@ -4,8 +4,9 @@ pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SecondFactorRow, SharedEventRow, booking_page_row, booking_row,
     busy_source_row, calendar_row, connection_row, constraints_json, copy_state_name, delivery_row, destination_row,
     event_row, limits, listed_grant_row, live_hold, named_for_audit, open_attempt_secret, organization_row,
-    original_start, pack, participant_row, places, read_rules, readable_names, reading_row, reminders_json, row_id,
-    sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of, webhook_row, write_copies,
+    original_start, pack, participant_row, places, publication, read_rules, readable_names, reading_row,
+    reminders_json, row_id, sealed_envelope, state_name, subscription_row, team_json, team_sources, total_of,
+    webhook_row, write_copies,
 };
 
 type Key = Vec<u8>;

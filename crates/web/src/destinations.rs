@@ -89,7 +89,7 @@ pub struct DestinationShown {
     pub policy: &'static str,
     /// When everything had last been copied.
     pub published_at: Option<Timestamp>,
-    /// Why the last attempt failed, if it did.
+    /// Why the last attempt failed, as a sentence, if it did.
     pub last_error: Option<String>,
 }
 

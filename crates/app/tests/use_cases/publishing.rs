@@ -10,12 +10,15 @@ use kalends_app::{
     operations::{self as op, Operation},
     ports::Commit as _,
 };
-use kalends_bridge::{CalendarProvider, CopyKey, DestinationError, PublicationPolicy, ports::ClaimedDestination};
+use kalends_bridge::{
+    CalendarProvider, CopyKey, DestinationError, PublicationPolicy,
+    ports::{ClaimedDestination, Destinations as _},
+};
 use kalends_calendars::{Agent, Calendar, EventPatch, NewEvent, SeriesScope};
 use kalends_kernel::{KeyId, OrgId, SessionId, UserId, Version};
 use kalends_plans::Plan;
 use kalends_testkit::{
-    MemoryStore, PublishFault, TestCalendarProviders, TestCopy,
+    Failing, MemoryStore, PublishFault, TestCalendarProviders, TestCopy,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use kalends_time::SignedDuration;
@@ -292,6 +295,23 @@ async fn a_deleted_calendar_loses_its_copies() {
 }
 
 #[tokio::test]
+async fn copies_of_a_deleted_calendar_are_deleted_later_if_the_provider_is_away() {
+    let house = House::published().await;
+    house.create("Review", 9).await;
+    house.publish().await;
+    let (actor, calendar) = (house.key(&op::DELETE_CALENDAR), house.calendar.id.to_string());
+    house.app.delete_calendar(&actor, &calendar, false, &IfMatch::Any).await.unwrap();
+    house.accounts.fail_publishing([PublishFault::Away, PublishFault::Away]);
+    for (failures, seconds) in [(1, 15), (2, 30)] {
+        assert_eq!((house.publish().await, house.publish().await), (1, 0));
+        let found = house.store.find_destination(house.org, house.calendar.id).await.unwrap().unwrap();
+        assert_eq!((found.state.failures, found.state.last_error.is_some()), (failures, true));
+        house.wait(seconds);
+    }
+    assert_eq!((house.publish().await, house.copies("Calendar").len()), (1, 0));
+}
+
+#[tokio::test]
 async fn a_lost_answer_makes_no_second_copy() {
     let house = House::published().await;
     let listings = house.accounts.listings();
@@ -400,6 +420,7 @@ async fn a_calendar_that_may_not_be_changed_asks_for_no_token() {
     let shown = house.destination().await.unwrap();
     let error = shown["last_error"].as_str().unwrap();
     assert!(error.contains("may not write to this calendar; choose another one"), "{error}");
+    assert!(error.contains("copying") && !error.contains("publish"), "{error}");
     house.wait(15);
     assert_eq!((house.publish().await, house.copies("Calendar").len()), (1, 1));
 }
@@ -490,6 +511,37 @@ async fn a_token_that_ends_asks_for_a_refresh(#[case] expires: bool) {
     house.wait(15);
     assert_eq!((house.publish().await, house.copies("Calendar").len()), (1, 1));
     assert_eq!(house.destination().await.unwrap()["status"], "active");
+}
+
+/// Changes of the calendar do not bring a refresh forward that failed, or is due anyway.
+#[tokio::test]
+async fn a_failing_connection_is_asked_for_no_token() {
+    let house = House::published().await;
+    let refresh = async |count: usize| {
+        let claimed = house.app.claim_refreshes(10).await.unwrap();
+        assert_eq!(claimed.len(), count);
+        for (claim, connection) in claimed {
+            house.app.refresh_connection(claim, connection).await;
+        }
+    };
+    refresh(1).await;
+    house.accounts.fail(Some(Failing::Away));
+    house.wait(301);
+    refresh(1).await;
+    house.accounts.fail(None);
+    for hour in [9, 11] {
+        house.accounts.fail_publishing([PublishFault::Lapsed]);
+        house.create("Review", hour).await;
+        assert_eq!(house.publish().await, 1);
+        refresh(0).await;
+    }
+    house.wait(301);
+    house.accounts.fail_publishing([PublishFault::Lapsed]);
+    assert_eq!(house.publish().await, 1);
+    refresh(1).await;
+    refresh(0).await;
+    house.wait(60);
+    assert_eq!((house.publish().await, house.copies("Calendar").len()), (1, 2));
 }
 
 #[tokio::test]

@@ -25,3 +25,7 @@ pub use destination::{Destination, DestinationError, PublishClaim};
 pub use plan::{Adopted, COPIES_MAX, Plan, Recorded, STEPS_AT_ONCE, Step, adopted, intents, plan};
 pub use state::{PublishOutcome, PublishState, next_publication, throttled_until};
 pub use wanted::{external_sync, is_published, wanted};
+
+/// The maximum number of calendars of one organization that are published at the same time, so that accounts that
+/// answer slowly do not hold up the calendars of other organizations. A pause that a provider wants takes no place.
+pub const PUBLICATIONS_PER_ORG: u32 = 4;

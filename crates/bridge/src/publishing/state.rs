@@ -13,16 +13,17 @@ const SPREAD: SignedDuration = SignedDuration::hours(1);
 const DAY: i64 = SignedDuration::days(1).as_micros();
 
 /// The error while the connection is asked for a new access token.
-const WAITS_FOR_TOKEN: &str = "publishing waits until the connection has been refreshed";
+const WAITS_FOR_TOKEN: &str = "copying waits until access to the account has been renewed";
 /// The error of an attempt that the provider ended without a time for the next one.
-const THROTTLED: &str = "the provider accepts no more requests at the moment; publishing goes on later";
+const THROTTLED: &str = "the provider accepts no more requests at the moment; copying goes on later";
 
 /// The stored results of attempts to publish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PublishState {
     /// When everything that was due had last been published.
     pub published_at: Option<Timestamp>,
-    /// The error of the last attempt, to show to the user. It names no event and no calendar.
+    /// The error of the last attempt, to show to the user: a fragment that begins in lower case. It names no event and
+    /// no calendar.
     pub last_error: Option<String>,
     /// The number of attempts that have failed in a row.
     pub failures: u32,
@@ -41,8 +42,8 @@ pub enum PublishOutcome {
     Paused,
     /// The provider wants a pause, and did not say how long.
     Throttled,
-    /// The access token is no longer valid, and the connection was asked for a refresh. This is a failure only if the
-    /// attempt before ended in the same way.
+    /// The access token is no longer valid, and a refresh of the connection has to renew it. This is a failure only if
+    /// the attempt before ended in the same way.
     WaitsForToken,
     /// The attempt failed, with this error to show to the user. A later one may succeed.
     Failed(String),
@@ -151,6 +152,16 @@ mod tests {
         let third = second.after(PublishOutcome::WaitsForToken, NOW);
         assert_eq!(next_publication(&third, NOW, 0), NOW + SignedDuration::seconds(30));
         assert_eq!(third.after(PublishOutcome::Done, NOW).last_error, None);
+    }
+
+    /// They are fragments, which pages show as sentences, and have the word of the pages.
+    #[test]
+    fn errors_are_fragments_about_copying() {
+        for outcome in [PublishOutcome::WaitsForToken, PublishOutcome::Throttled] {
+            let error = PublishState::default().after(outcome, NOW).last_error.unwrap();
+            assert!(error.starts_with(char::is_lowercase) && error.ends_with(char::is_alphabetic), "{error}");
+            assert!(error.contains("copying") && !error.contains("publish"), "{error}");
+        }
     }
 
     #[rstest]

@@ -18,7 +18,7 @@ use super::{
     frame::{Asked, AskedOf, needs, shell},
     places::{COPIES, DESTINATION, Form, STOP_COPYING, segment},
     settings::{Filled, Settings},
-    shown::{account, after_removal, page_or_refused, problems, reason, shown_again, takes_copies},
+    shown::{account, after_removal, page_or_refused, problems, reason, sentence, shown_again, takes_copies},
 };
 use crate::{
     Service,
@@ -117,7 +117,7 @@ async fn copies(
             target_name: names.get(&destination.target).cloned(),
             policy: destination.policy.as_str(),
             published_at: destination.state.published_at,
-            last_error: destination.state.last_error,
+            last_error: problem(destination.state.last_error.as_deref()),
         })
         .collect();
     let shown = Copies {
@@ -179,6 +179,11 @@ async fn begin(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respon
     shown_again(error, text, TO_LIST)
 }
 
+/// Why the last attempt failed, as a sentence: the page shows it alone.
+fn problem(last_error: Option<&str>) -> Option<String> {
+    last_error.map(sentence)
+}
+
 /// What is wrong with the chosen calendar of ours, if the refusal is about that.
 fn of_calendar(refusal: &Refusal) -> Option<Problems> {
     matches!(refusal, Refusal::NotFound { missing: Missing::Calendar, .. }).then(|| {
@@ -216,7 +221,7 @@ async fn seen(app: &App, caller: &Actor, id: &str) -> Result<Seen, Refusal> {
         target_name: target.map(|target| target.name.clone()),
         policy: destination.policy,
         published_at: destination.published_at,
-        last_error: destination.last_error.clone(),
+        last_error: problem(destination.last_error.as_deref()),
     };
     Ok(Seen { destination, version, connection, targets, shown })
 }
@@ -329,5 +334,16 @@ async fn stop(app: Service, id: PathOf<String>, form: OwnForm) -> Result<Respons
             shown_again(error, question(&app, &form.caller, &id.0, keeps, &found).await, TO_LIST)
         }
         outcome => after_removal(outcome, if keeps { "copies-kept" } else { "copies-deleted" }, TO_LIST),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_as_a_sentence() {
+        let shown = problem(Some("the provider does not answer"));
+        assert_eq!((shown.as_deref(), problem(None)), (Some("The provider does not answer."), None));
     }
 }

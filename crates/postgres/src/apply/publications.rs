@@ -437,7 +437,7 @@ pub(super) async fn end_attempt(
     connection: &mut PgConnection,
     claim: PublishClaim,
     state: &PublishState,
-    Revision(read): Revision,
+    revision: Option<Revision>,
     (next, not_before): (Option<Timestamp>, Option<Timestamp>),
 ) -> Result<(), ApplyError> {
     let (org_id, id) = (claim.org.uuid(), claim.calendar.uuid());
@@ -470,14 +470,17 @@ pub(super) async fn end_attempt(
     .execute(&mut *connection)
     .await?;
     all_written(ended.rows_affected(), 1)?;
-    // A negative time was set since the claim, for a reason that the revision does not show.
+    // A negative time was set since the claim, for a reason that the revision does not show. What is written to a
+    // calendar sets 0, so that this counts if the revision is not known.
     sqlx::query!(
         "UPDATE calendars
-         SET publication_due_at = CASE WHEN revision = $3 AND publication_due_at >= 0 THEN $4::bigint ELSE 0 END
+         SET publication_due_at = CASE
+             WHEN coalesce(revision = $3::bigint, publication_due_at <> 0) AND publication_due_at >= 0 THEN $4::bigint
+             ELSE 0 END
          WHERE org_id = $1 AND id = $2",
         org_id,
         id,
-        read,
+        revision.map(|Revision(read)| read),
         next.as_micros(),
     )
     .execute(connection)

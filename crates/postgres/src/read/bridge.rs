@@ -3,19 +3,25 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
-use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, ListedConnection, RefreshClaim};
+use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, ListedConnection, REFRESHES_PER_ORG, RefreshClaim};
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, UserId,
     Version,
 };
 use kalends_time::Timestamp;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
-use crate::error::store_error;
+use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
 use crate::rows::{ConnectionRow, ExternalCalendarRow, GrantRow, LinkRow, connection_row, grant_row, reading_row};
+use crate::sending::unexpected;
+use crate::transaction::in_transaction;
+
+/// How many due connections one claim looks at: more than it claims, since some wait for others of their organization.
+const LOOKED_AT: i64 = 5_000;
 
 #[async_trait]
 impl ConnectionLinks for PostgresStore {
@@ -180,44 +186,90 @@ impl Connections for PostgresStore {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
+        // If there is nothing to do, do not wait for other nodes.
+        let any = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT 1 FROM calendar_connections WHERE due_at <= $1) AS "any!""#,
+            now.as_micros(),
+        );
+        if !any.fetch_one(&self.connections).await.map_err(store_error)? {
+            return Ok(Vec::new());
+        }
         let claimed = retried(|| {
-            sqlx::query!(
-                r#"WITH due AS MATERIALIZED (
-                     SELECT org_id, id, due_at FROM calendar_connections WHERE due_at <= $1
-                     ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
-                 )
-                 UPDATE calendar_connections k
-                 SET due_at = $2, claimed_until = $2, fence = k.fence + 1, asked_at = NULL
-                 FROM due
-                 WHERE k.org_id = due.org_id AND k.id = due.id
-                 RETURNING k.org_id, k.id, k.human_id, k.provider, k.label, k.tokens, k.paused, k.lapsed,
-                     k.refreshed_at, k.last_error, k.failures, k.due_at, k.version, k.created_at, k.updated_at, k.fence,
-                     due.due_at AS "was_due!""#,
-                now.as_micros(),
-                until.as_micros(),
-                i64::from(limit),
-            )
-            .fetch_all(&self.connections)
+            in_transaction(&self.connections, async |connection| claim(connection, now, until, limit).await)
         });
-        let mut records = claimed.await.map_err(store_error)?;
+        let mut due = claimed.await.map_err(unexpected)?;
         // The update returns the rows in any order.
-        records.sort_by_key(|record| (record.was_due, record.id));
-        let claims = records.into_iter().filter_map(|record| {
-            let row = connection_row!(record);
-            match row.open(&*self.cipher) {
-                Ok(connection) => {
-                    let (org, fence) = (connection.org, Fence(record.fence));
-                    Some((RefreshClaim { org, connection: connection.id, fence }, connection))
-                }
-                // An unreadable connection must not keep the others from being refreshed.
-                Err(error) => {
-                    tracing::error!(error = &error as &dyn std::error::Error, "a due connection cannot be read");
-                    None
-                }
+        due.sort_by_key(|due| (due.was_due, due.row.id));
+        let claims = due.into_iter().filter_map(|Due { row, fence, .. }| match row.open(&*self.cipher) {
+            Ok(connection) => {
+                Some((RefreshClaim { org: connection.org, connection: connection.id, fence }, connection))
+            }
+            // An unreadable connection must not keep the others from being refreshed.
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "a due connection cannot be read");
+                None
             }
         });
         Ok(claims.collect())
     }
+}
+
+/// A connection that was due and is claimed now.
+struct Due {
+    row: ConnectionRow,
+    fence: Fence,
+    was_due: i64,
+}
+
+async fn claim(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<Due>, ApplyError> {
+    // Nodes take turns: the statement below sees what the previous node has claimed.
+    sqlx::query!("SELECT kind FROM bridge_claims WHERE kind = 'refreshes' FOR UPDATE")
+        .fetch_all(&mut *connection)
+        .await?;
+    let records = sqlx::query!(
+        r#"WITH taken AS MATERIALIZED (
+             SELECT org_id, count(*) AS number FROM calendar_connections WHERE claimed_until > $1 GROUP BY org_id
+         ), looked_at AS MATERIALIZED (
+             SELECT n.org_id, n.id, n.due_at, coalesce(t.number, 0) AS number
+             FROM calendar_connections n
+             LEFT JOIN taken t ON t.org_id = n.org_id
+             WHERE n.due_at <= $1 AND coalesce(t.number, 0) < $4
+             ORDER BY n.due_at, n.id LIMIT $5
+         ), turns AS MATERIALIZED (
+             SELECT org_id, id, number + row_number() OVER (PARTITION BY org_id ORDER BY due_at, id) AS turn
+             FROM looked_at
+         ), due AS MATERIALIZED (
+             SELECT n.org_id, n.id, n.due_at
+             FROM turns
+             JOIN calendar_connections n ON n.org_id = turns.org_id AND n.id = turns.id
+             WHERE turns.turn <= $4 AND n.due_at <= $1
+             ORDER BY n.due_at, n.id LIMIT $3 FOR UPDATE OF n SKIP LOCKED
+         )
+         UPDATE calendar_connections k
+         SET due_at = $2, claimed_until = $2, fence = k.fence + 1, asked_at = NULL
+         FROM due
+         WHERE k.org_id = due.org_id AND k.id = due.id
+         RETURNING k.org_id, k.id, k.human_id, k.provider, k.label, k.tokens, k.paused, k.lapsed,
+             k.refreshed_at, k.last_error, k.failures, k.due_at, k.version, k.created_at, k.updated_at, k.fence,
+             due.due_at AS "was_due!""#,
+        now.as_micros(),
+        until.as_micros(),
+        i64::from(limit),
+        i64::from(REFRESHES_PER_ORG),
+        LOOKED_AT,
+    )
+    .fetch_all(connection)
+    .await?;
+    let due = records.into_iter().map(|record| {
+        let (fence, was_due) = (Fence(record.fence), record.was_due);
+        Due { row: connection_row!(record), fence, was_due }
+    });
+    Ok(due.collect())
 }
 
 #[async_trait]

@@ -15,7 +15,7 @@ use super::filter::Bounds;
 use super::listed_of;
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{EventRow, event_row};
+use crate::rows::{EventRow, event_row, publication};
 
 #[async_trait]
 impl Events for PostgresStore {
@@ -23,19 +23,20 @@ impl Events for PostgresStore {
         // The OFFSET keeps the join order: without statistics, reading all calendars of the organization first looks
         // as cheap to Postgres.
         let record = sqlx::query!(
-            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+            r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
+                 c.agent_id, c.timezone AS "timezone!", c.publication_policy AS "publication_policy?"
              FROM events e
              CROSS JOIN LATERAL (
-                 SELECT c.agent_id
+                 SELECT c.agent_id, c.timezone, c.publication_policy
                  FROM calendars c
                  LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
                  WHERE c.org_id = $1 AND c.id = e.calendar_id AND c.deleted_at IS NULL
                      AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
                  OFFSET 0
              ) c
-             WHERE e.org_id = $1 AND e.id = $2",
+             WHERE e.org_id = $1 AND e.id = $2"#,
             org.uuid(),
             id.uuid(),
         );
@@ -48,7 +49,10 @@ impl Events for PostgresStore {
             return Ok(None);
         }
         let agent = record.agent_id.map(AgentId::from_uuid);
-        Ok(Some(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent }))
+        let (timezone, policy) = (record.timezone, record.publication_policy);
+        let event = event_row!(record).open(org, &*self.cipher)?;
+        let publication = publication(event.calendar, &timezone, policy.as_deref())?;
+        Ok(Some(OwnedEvent { event, agent, publication }))
     }
 
     async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {

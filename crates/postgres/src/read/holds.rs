@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{EventRow, Located, event_row, live_hold};
+use crate::rows::{EventRow, Located, event_row, live_hold, publication};
 
 #[async_trait]
 impl Holds for PostgresStore {
@@ -101,22 +101,26 @@ impl Holds for PostgresStore {
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
         let records = sqlx::query!(
-            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+            r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
-                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
+                 e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
+                 c.agent_id, c.timezone AS "timezone!", c.publication_policy AS "publication_policy?"
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE e.org_id = $1 AND e.hold_set_id = $2 AND e.deleted_at IS NULL AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             ORDER BY e.id",
+             ORDER BY e.id"#,
             org.uuid(),
             set.uuid(),
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let read = records.into_iter().map(|record| {
             let agent = record.agent_id.map(AgentId::from_uuid);
-            Ok(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent })
+            let (timezone, policy) = (record.timezone, record.publication_policy);
+            let event = event_row!(record).open(org, &*self.cipher)?;
+            let publication = publication(event.calendar, &timezone, policy.as_deref())?;
+            Ok(OwnedEvent { event, agent, publication })
         });
         read.collect()
     }
@@ -174,7 +178,7 @@ impl Holds for PostgresStore {
              SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
                  e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
-                 page.total AS "total!"
+                 c.timezone AS "timezone!", c.publication_policy AS "publication_policy?", page.total AS "total!"
              FROM page
              JOIN events e ON e.org_id = $1 AND e.hold_set_id = page.id
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
@@ -194,7 +198,12 @@ impl Holds for PostgresStore {
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
         let RowsWithin { rows, fetched } = rows.await.map_err(store_error)?;
         let (complete, counted) = (rows.len() == fetched, rows.first().map(|record| record.total));
-        let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
+        let events = rows.into_iter().map(|record| {
+            let (timezone, policy) = (record.timezone, record.publication_policy);
+            let event = event_row!(record).open(org, &*self.cipher)?;
+            let publication = publication(event.calendar, &timezone, policy.as_deref())?;
+            Ok((event, publication))
+        });
         let data = HoldSet::group(events.collect::<Result<_, _>>()?, complete);
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM (

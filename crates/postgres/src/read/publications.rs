@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bridge::ports::{ClaimedDestination, Connections as _, CopyCounts, Destinations};
-use kalends_bridge::{Copy, Destination, ExternalCalendar, Fence, PublishClaim};
+use kalends_bridge::{Copy, Destination, ExternalCalendar, Fence, PUBLICATIONS_PER_ORG, PublishClaim};
 use kalends_kernel::{CalendarId, ConnectionId, EventId, OrgId, StoreError};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
@@ -17,6 +17,8 @@ use crate::transaction::in_transaction;
 
 /// How many calendars are set aside at once.
 const ASIDE: i64 = 500;
+/// How many due calendars one claim looks at: more than it claims, since some wait for others of their organization.
+const LOOKED_AT: i64 = 5_000;
 
 #[async_trait]
 impl Destinations for PostgresStore {
@@ -107,42 +109,22 @@ impl Destinations for PostgresStore {
         limit: u32,
     ) -> Result<Vec<ClaimedDestination>, StoreError> {
         self.set_aside(now).await?;
-        // What is written to a calendar makes it due also during an attempt. It is not claimed before the attempt ends.
+        // If there is nothing to do, do not wait for other nodes.
+        let any = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT 1 FROM calendars WHERE publication_due_at <= $1) AS "any!""#,
+            now.as_micros(),
+        );
+        if !any.fetch_one(&self.connections).await.map_err(store_error)? {
+            return Ok(Vec::new());
+        }
         let claimed = retried(|| {
-            sqlx::query!(
-                r#"WITH due AS MATERIALIZED (
-                     SELECT c.org_id, c.id, c.publication_due_at, d.attempting
-                     FROM calendars c
-                     JOIN publication_destinations d ON d.org_id = c.org_id AND d.calendar_id = c.id
-                     JOIN calendar_connections k ON k.org_id = d.org_id AND k.id = d.connection_id
-                     WHERE c.publication_due_at <= $1 AND (d.claimed_until IS NULL OR d.claimed_until <= $1)
-                         AND NOT k.paused AND NOT k.lapsed
-                     ORDER BY c.publication_due_at, c.id LIMIT $3 FOR UPDATE OF c, d SKIP LOCKED
-                 ), taken AS (
-                     UPDATE calendars c SET publication_due_at = $2
-                     FROM due
-                     WHERE c.org_id = due.org_id AND c.id = due.id
-                 )
-                 UPDATE publication_destinations d
-                 SET claimed_until = $2, fence = d.fence + 1, attempting = true
-                 FROM due
-                 WHERE d.org_id = due.org_id AND d.calendar_id = due.id
-                 RETURNING d.org_id, d.calendar_id, d.human_id, d.connection_id, d.target_id, d.policy, d.ending,
-                     d.published_at, d.last_error, d.failures, d.version, d.created_at, d.updated_at, d.fence,
-                     due.attempting AS "interrupted!", due.publication_due_at AS "was_due!""#,
-                now.as_micros(),
-                until.as_micros(),
-                i64::from(limit),
-            )
-            .fetch_all(&self.connections)
+            in_transaction(&self.connections, async |connection| claim(connection, now, until, limit).await)
         });
-        let mut records = claimed.await.map_err(store_error)?;
+        let mut due = claimed.await.map_err(unexpected)?;
         // The update returns the rows in any order.
-        records.sort_by_key(|record| (record.was_due, record.calendar_id));
-        let mut claims = Vec::with_capacity(records.len());
-        for record in records {
-            let (fence, interrupted) = (Fence(record.fence), record.interrupted);
-            let row = destination_row!(record);
+        due.sort_by_key(|due| (due.was_due, due.row.calendar_id));
+        let mut claims = Vec::with_capacity(due.len());
+        for Due { row, fence, interrupted, .. } in due {
             match row.into_domain() {
                 Ok(destination) => claims.push(self.claimed(destination, fence, interrupted).await?),
                 // An unreadable destination must not keep the others from being published.
@@ -153,6 +135,77 @@ impl Destinations for PostgresStore {
         }
         Ok(claims)
     }
+}
+
+/// A destination that was due and is claimed now.
+struct Due {
+    row: DestinationRow,
+    fence: Fence,
+    interrupted: bool,
+    was_due: i64,
+}
+
+async fn claim(
+    connection: &mut PgConnection,
+    now: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<Due>, ApplyError> {
+    // Nodes take turns: the statement below sees what the previous node has claimed.
+    sqlx::query!("SELECT kind FROM bridge_claims WHERE kind = 'publications' FOR UPDATE")
+        .fetch_all(&mut *connection)
+        .await?;
+    // What is written to a calendar makes it due also during an attempt. It is not claimed before the attempt ends.
+    let records = sqlx::query!(
+        r#"WITH taken AS MATERIALIZED (
+             SELECT org_id, count(*) AS number FROM publication_destinations
+             WHERE attempting AND claimed_until > $1 GROUP BY org_id
+         ), looked_at AS MATERIALIZED (
+             SELECT c.org_id, c.id, c.publication_due_at, coalesce(t.number, 0) AS number
+             FROM calendars c
+             JOIN publication_destinations d ON d.org_id = c.org_id AND d.calendar_id = c.id
+             JOIN calendar_connections k ON k.org_id = d.org_id AND k.id = d.connection_id
+             LEFT JOIN taken t ON t.org_id = c.org_id
+             WHERE c.publication_due_at <= $1 AND (d.claimed_until IS NULL OR d.claimed_until <= $1)
+                 AND NOT k.paused AND NOT k.lapsed AND coalesce(t.number, 0) < $4
+             ORDER BY c.publication_due_at, c.id LIMIT $5
+         ), turns AS MATERIALIZED (
+             SELECT org_id, id,
+                 number + row_number() OVER (PARTITION BY org_id ORDER BY publication_due_at, id) AS turn
+             FROM looked_at
+         ), due AS MATERIALIZED (
+             SELECT c.org_id, c.id, c.publication_due_at, d.attempting
+             FROM turns
+             JOIN calendars c ON c.org_id = turns.org_id AND c.id = turns.id
+             JOIN publication_destinations d ON d.org_id = c.org_id AND d.calendar_id = c.id
+             WHERE turns.turn <= $4 AND c.publication_due_at <= $1
+                 AND (d.claimed_until IS NULL OR d.claimed_until <= $1)
+             ORDER BY c.publication_due_at, c.id LIMIT $3 FOR UPDATE OF c, d SKIP LOCKED
+         ), moved AS (
+             UPDATE calendars c SET publication_due_at = $2
+             FROM due
+             WHERE c.org_id = due.org_id AND c.id = due.id
+         )
+         UPDATE publication_destinations d
+         SET claimed_until = $2, fence = d.fence + 1, attempting = true
+         FROM due
+         WHERE d.org_id = due.org_id AND d.calendar_id = due.id
+         RETURNING d.org_id, d.calendar_id, d.human_id, d.connection_id, d.target_id, d.policy, d.ending,
+             d.published_at, d.last_error, d.failures, d.version, d.created_at, d.updated_at, d.fence,
+             due.attempting AS "interrupted!", due.publication_due_at AS "was_due!""#,
+        now.as_micros(),
+        until.as_micros(),
+        i64::from(limit),
+        i64::from(PUBLICATIONS_PER_ORG),
+        LOOKED_AT,
+    )
+    .fetch_all(connection)
+    .await?;
+    let due = records.into_iter().map(|record| {
+        let (fence, interrupted, was_due) = (Fence(record.fence), record.interrupted, record.was_due);
+        Due { row: destination_row!(record), fence, interrupted, was_due }
+    });
+    Ok(due.collect())
 }
 
 impl PostgresStore {

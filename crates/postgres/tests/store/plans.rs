@@ -171,10 +171,11 @@ async fn what_is_published_is_found_by_indexes() {
     // as a whole.
     let mut connection = bench.behind.pool.acquire().await.unwrap();
     sqlx::raw_sql("SET enable_seqscan = off").execute(&mut *connection).await.unwrap();
-    let claim = filled(publications, "WITH due AS MATERIALIZED", &["5", "9", "3"]);
+    let claim = filled(publications, "WITH taken AS MATERIALIZED", &["5", "9", "3", "4", "5000"]);
     let due = explained(&mut connection, &claim).await;
     sqlx::raw_sql("RESET enable_seqscan").execute(&mut *connection).await.unwrap();
     uses(&due, &["calendars_publication_due", "publication_destinations_pk", "calendar_connections_pk"]);
+    uses(&due, &["publication_destinations_attempted"]);
     let copies = plan(&bench, publications, "SELECT event_id, original_start", &[ORG, "md5('c7')::uuid"]).await;
     uses(&copies, &["publication_copies_pk"]);
 }
@@ -484,8 +485,8 @@ async fn human_busy_times_are_found_by_indexes() {
     uses(&busy, &["external_calendars_pk", "calendar_connections_pk"]);
 
     let bridge = include_str!("../../src/read/bridge.rs");
-    let due = plan(&bench, bridge, "WITH due AS MATERIALIZED", &["5", "9", "3"]).await;
-    uses(&due, &["calendar_connections_due", "calendar_connections_pk"]);
+    let due = plan(&bench, bridge, "WITH taken AS MATERIALIZED", &["5", "9", "3", "8", "5000"]).await;
+    uses(&due, &["calendar_connections_claimed", "calendar_connections_due", "calendar_connections_pk"]);
     let grants = plan(
         &bench,
         bridge,

@@ -229,7 +229,7 @@ async fn no_destination_or_copy_is_left_behind() {
                         Change::RecordCopies { claim, written: written.clone(), forgotten: vec![], until: now + LASTS };
                     let recorded = store.commit(changes(org, vec![record])).await;
                     let (state, next) = (PublishState::default(), Some(now + LASTS));
-                    let (revision, not_before) = (Revision(0), None);
+                    let (revision, not_before) = (Some(Revision(0)), None);
                     let end = Change::EndPublishing { claim, state, revision, next, not_before };
                     let ended = store.commit(changes(org, vec![end])).await;
                     for outcome in [recorded, ended] {

@@ -15,6 +15,11 @@ async fn without_a_grant_human_calendars_are_not_read() {
 }
 
 #[tokio::test]
+async fn hold_sets_on_many_calendars_take_no_more_statements() {
+    statements::hold_sets_on_many_calendars_take_no_more_statements(&empty_store().await).await;
+}
+
+#[tokio::test]
 async fn names_take_one_statement() {
     statements::names_take_one_statement(&empty_store().await).await;
 }

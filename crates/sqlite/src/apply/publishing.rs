@@ -227,7 +227,7 @@ pub(super) async fn end(
     connection: &mut SqliteConnection,
     claim: PublishClaim,
     state: &PublishState,
-    revision: Revision,
+    revision: Option<Revision>,
     (next, not_before): (Option<Timestamp>, Option<Timestamp>),
 ) -> Result<(), Failure> {
     let (org_id, calendar_id) = (claim.org.uuid(), claim.calendar.uuid());
@@ -261,13 +261,16 @@ pub(super) async fn end(
     .execute(&mut *connection)
     .await?;
     fresh(ended.rows_affected(), 1)?;
-    // Below 0, the calendar became due during the attempt for a cause that its revision does not show.
+    // Below 0, the calendar became due during the attempt for a cause that its revision does not show. What is written
+    // to a calendar sets 0, so that this counts if the revision is not known.
+    let revision = revision.map(|Revision(read)| read);
     sqlx::query!(
-        "update calendars set publication_due_at = iif(revision <> ?3 or publication_due_at < 0, 0, ?4)
+        "update calendars set publication_due_at =
+            iif(coalesce(revision <> ?3, publication_due_at = 0) or publication_due_at < 0, 0, ?4)
          where org_id = ?1 and id = ?2 and publication_due_at is not null",
         org_id,
         calendar_id,
-        revision.0,
+        revision,
         next
     )
     .execute(connection)

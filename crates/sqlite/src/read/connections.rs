@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bridge::{
-    Connection, Fence, ListedConnection, RefreshClaim,
+    Connection, Fence, ListedConnection, REFRESHES_PER_ORG, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
 use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, UserId, Version};
@@ -15,6 +15,9 @@ use crate::{
     json::{self, Hex},
     rows::{ConnectionRow, ExternalCalendarRow, Located, connection_row, reading_row, row_id, total_of},
 };
+
+/// How many due connections one claim looks at: more than it claims, since some wait for others of their organization.
+const LOOKED_AT: i64 = 5_000;
 
 #[async_trait]
 impl Connections for SqliteStore {
@@ -156,8 +159,12 @@ impl Connections for SqliteStore {
         let at = now.as_micros();
         // If there is nothing to do, do not wait for the writer.
         let any = sqlx::query_scalar!(
-            r#"select exists (select 1 from calendar_connections where due_at <= ?1) as "any!: bool""#,
-            at
+            r#"select exists (
+                select 1 from calendar_connections n where n.due_at <= ?1 and n.org_id not in (
+                    select org_id from calendar_connections indexed by calendar_connections_claimed
+                    where claimed_until > ?1 group by org_id having count(*) >= ?2)) as "any!: bool""#,
+            at,
+            REFRESHES_PER_ORG
         )
         .fetch_one(self.readers())
         .await
@@ -187,11 +194,30 @@ async fn claim(
 ) -> Result<Vec<(Fence, ConnectionRow)>, StoreError> {
     let (at, until) = (now.as_micros(), until.as_micros());
     let due = sqlx::query!(
-        "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
-            failures, due_at, version, created_at, updated_at
-         from calendar_connections where due_at <= ?1 order by due_at, id limit ?2",
+        r#"with taken as materialized (
+            select org_id, count(*) as number from calendar_connections indexed by calendar_connections_claimed
+            where claimed_until > ?1 group by org_id
+         ), turns as (
+            select place, due_at, id, number + row_number() over (partition by org_id order by due_at, id) as turn
+            from (
+                select n.rowid as place, n.due_at, n.id, n.org_id, coalesce(taken.number, 0) as number
+                from calendar_connections n left join taken on taken.org_id = n.org_id
+                where n.due_at <= ?1 and coalesce(taken.number, 0) < ?3
+                order by n.due_at, n.id limit ?4
+            )
+         )
+         select n.org_id as "org_id!: Vec<u8>", n.id as "id!: Vec<u8>", n.human_id as "human_id!: Vec<u8>",
+            n.provider as "provider!: String", n.label as "label?: String", n.tokens as "tokens!: String",
+            n.paused as "paused!: bool", n.lapsed as "lapsed!: bool", n.fence as "fence!: i64",
+            n.refreshed_at as "refreshed_at?: i64", n.last_error as "last_error?: String",
+            n.failures as "failures!: i64", n.due_at as "due_at?: i64", n.version as "version!: i64",
+            n.created_at as "created_at!: i64", n.updated_at as "updated_at!: i64"
+         from turns cross join calendar_connections n on n.rowid = turns.place
+         where turns.turn <= ?3 order by turns.due_at, turns.id limit ?2"#,
         at,
-        limit
+        limit,
+        REFRESHES_PER_ORG,
+        LOOKED_AT
     )
     .fetch_all(&mut *connection)
     .await

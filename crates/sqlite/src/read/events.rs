@@ -15,7 +15,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{EventRow, event_row},
+    rows::{EventRow, event_row, publication},
 };
 
 #[async_trait]
@@ -25,7 +25,8 @@ impl Events for SqliteStore {
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id,
+                c.timezone, c.publication_policy
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -40,7 +41,9 @@ impl Events for SqliteStore {
         let Some(found) = found else { return Ok(None) };
         let agent = owner(id, found.agent_id.as_ref())?;
         let row = event_row!(found);
-        Ok(Some(OwnedEvent { event: row.open(org, self.cipher.as_ref())?, agent }))
+        let event = row.open(org, self.cipher.as_ref())?;
+        let publication = publication(event.calendar, &found.timezone, found.publication_policy.as_deref())?;
+        Ok(Some(OwnedEvent { event, agent, publication }))
     }
 
     async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {

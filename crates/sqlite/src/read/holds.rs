@@ -13,7 +13,7 @@ use super::{count, owner};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{EventRow, Located, event_row, live_hold, row_id},
+    rows::{EventRow, Located, event_row, live_hold, publication, row_id},
 };
 
 #[async_trait]
@@ -114,7 +114,8 @@ impl Holds for SqliteStore {
         let found = sqlx::query!(
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
+                e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id,
+                c.timezone, c.publication_policy
              from events e
                 join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
@@ -130,7 +131,9 @@ impl Holds for SqliteStore {
         let read = found.into_iter().map(|found| {
             let row = event_row!(found);
             let event = row.open(org, self.cipher.as_ref())?;
-            Ok(OwnedEvent { agent: owner(event.id, found.agent_id.as_ref())?, event })
+            let agent = owner(event.id, found.agent_id.as_ref())?;
+            let publication = publication(event.calendar, &found.timezone, found.publication_policy.as_deref())?;
+            Ok(OwnedEvent { event, agent, publication })
         });
         read.collect()
     }
@@ -192,7 +195,8 @@ impl Holds for SqliteStore {
                      select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                         e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                         e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id,
-                        e.transparent, page.total as "total!: i64"
+                        e.transparent, c.timezone as "timezone!: String",
+                        c.publication_policy as "publication_policy?: String", page.total as "total!: i64"
                      from page
                         join events e on e.org_id = ?1 and e.hold_set_id = page.id
                         join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
@@ -241,7 +245,12 @@ impl Holds for SqliteStore {
             })
             .await?;
         let complete = rows.len() == fetched;
-        let events = rows.into_iter().map(|row| event_row!(row).open(org, self.cipher.as_ref()));
+        let events = rows.into_iter().map(|row| {
+            let (timezone, policy) = (row.timezone, row.publication_policy);
+            let event = event_row!(row).open(org, self.cipher.as_ref())?;
+            let publication = publication(event.calendar, &timezone, policy.as_deref())?;
+            Ok((event, publication))
+        });
         Ok(Listed { data: HoldSet::group(events.collect::<Result<_, _>>()?, complete), total: count(total) })
     }
 }

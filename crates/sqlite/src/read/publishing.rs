@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bridge::{
-    Connection, Copy, Destination, ExternalCalendar, Fence, PublishClaim,
+    Connection, Copy, Destination, ExternalCalendar, Fence, PUBLICATIONS_PER_ORG, PublishClaim,
     ports::{ClaimedDestination, Connections as _, CopyCounts, Destinations},
 };
 use kalends_kernel::{CalendarId, ConnectionId, EventId, OrgId, StoreError};
@@ -16,6 +16,9 @@ use crate::{
     json,
     rows::{CopyRow, DestinationRow, ExternalCalendarRow, destination_row, reading_row},
 };
+
+/// How many due calendars one claim looks at: more than it claims, since some wait for others of their organization.
+const LOOKED_AT: i64 = 5_000;
 
 #[async_trait]
 impl Destinations for SqliteStore {
@@ -121,13 +124,18 @@ impl Destinations for SqliteStore {
         limit: u32,
     ) -> Result<Vec<ClaimedDestination>, StoreError> {
         let at = now.as_micros();
-        // If there is nothing to do, do not wait for the writer. A claimed calendar may have become due again.
+        // If there is nothing to do, do not wait for the writer. A claimed calendar may have become due again, and
+        // others may have to wait for calendars of their organization.
         let any = sqlx::query_scalar!(
             r#"select exists (
                 select 1 from calendars c where c.publication_due_at <= ?1 and not exists (
                     select 1 from publication_destinations d
-                    where d.org_id = c.org_id and d.calendar_id = c.id and d.claimed_until > ?1)) as "any!: bool""#,
-            at
+                    where d.org_id = c.org_id and d.calendar_id = c.id and d.claimed_until > ?1)
+                and c.org_id not in (
+                    select org_id from publication_destinations indexed by publication_destinations_claimed
+                    where attempting and claimed_until > ?1 group by org_id having count(*) >= ?2)) as "any!: bool""#,
+            at,
+            PUBLICATIONS_PER_ORG
         )
         .fetch_one(self.readers())
         .await
@@ -222,17 +230,34 @@ async fn claim(
     .await
     .map_err(store_error)?;
     let due = sqlx::query!(
-        r#"select d.org_id as "org_id!: Vec<u8>", d.calendar_id as "calendar_id!: Vec<u8>",
+        r#"with taken as materialized (
+            select org_id, count(*) as number from publication_destinations indexed by publication_destinations_claimed
+            where attempting and claimed_until > ?1 group by org_id
+         ), turns as (
+            select place, due_at, id, number + row_number() over (partition by org_id order by due_at, id) as turn
+            from (
+                select d.rowid as place, c.publication_due_at as due_at, c.id, c.org_id,
+                    coalesce(taken.number, 0) as number
+                from calendars c
+                    cross join publication_destinations d on d.org_id = c.org_id and d.calendar_id = c.id
+                    left join taken on taken.org_id = c.org_id
+                where c.publication_due_at <= ?1 and (d.claimed_until is null or d.claimed_until <= ?1)
+                    and coalesce(taken.number, 0) < ?3
+                order by c.publication_due_at, c.id limit ?4
+            )
+         )
+         select d.org_id as "org_id!: Vec<u8>", d.calendar_id as "calendar_id!: Vec<u8>",
             d.human_id as "human_id!: Vec<u8>", d.connection_id as "connection_id!: Vec<u8>",
             d.target_id as "target_id!: Vec<u8>", d.policy as "policy!: String", d.ending as "ending!: bool",
             d.published_at as "published_at?: i64", d.last_error as "last_error?: String",
             d.failures as "failures!: i64", d.version as "version!: i64", d.created_at as "created_at!: i64",
             d.updated_at as "updated_at!: i64", d.fence as "fence!: i64", d.attempting as "attempting!: bool"
-         from calendars c cross join publication_destinations d on d.org_id = c.org_id and d.calendar_id = c.id
-         where c.publication_due_at <= ?1 and (d.claimed_until is null or d.claimed_until <= ?1)
-         order by c.publication_due_at, c.id limit ?2"#,
+         from turns cross join publication_destinations d on d.rowid = turns.place
+         where turns.turn <= ?3 order by turns.due_at, turns.id limit ?2"#,
         at,
-        limit
+        limit,
+        PUBLICATIONS_PER_ORG,
+        LOOKED_AT
     )
     .fetch_all(&mut *connection)
     .await

@@ -54,6 +54,7 @@ async fn no_statement_reads_a_whole_table() {
     let work = [
         "waiting_messages",
         "publication_destinations_claimed",
+        "calendar_connections_claimed",
         "INDEX webhook_deliveries_pending",
         "INDEX events_not_indexed",
         "INDEX letter_records_by_failure",

@@ -224,7 +224,7 @@ async fn claims_of_an_earlier_process_are_released() {
     let end = |claim| Change::EndPublishing {
         claim,
         state: PublishState::default(),
-        revision: published.calendar.revision,
+        revision: Some(published.calendar.revision),
         next: Some(next),
         not_before: None,
     };

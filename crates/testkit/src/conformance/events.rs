@@ -82,7 +82,7 @@ pub async fn events_round_trip(store: &StoreUnderTest) {
     for event in &made {
         scene.commit(scene.changes().create(event)).await;
         let found = scene.store.find_event(scene.org, event.id).await.unwrap();
-        assert_eq!(found, Some(OwnedEvent { event: event.clone(), agent: None }));
+        assert_eq!(found, Some(OwnedEvent { event: event.clone(), agent: None, publication: (&calendar).into() }));
     }
     made.sort_by_key(|event| (event.times.span.start(), event.id));
     assert_eq!(scene.events(calendar.id).await, made);
@@ -96,7 +96,7 @@ pub async fn events_are_found_with_their_owner(store: &StoreUnderTest) {
     for (calendar, owner) in [(&own, Some(agent.id)), (&shared, None)] {
         let event = scene.event(calendar, hours(1, 2)).await;
         let found = scene.store.find_event(scene.org, event.id).await.unwrap();
-        assert_eq!(found, Some(OwnedEvent { event, agent: owner }));
+        assert_eq!(found, Some(OwnedEvent { event, agent: owner, publication: calendar.into() }));
     }
     let unknown = EventId::new(scene.make.tick(), &scene.make.entropy);
     assert_eq!(scene.store.find_event(scene.org, unknown).await.unwrap(), None);

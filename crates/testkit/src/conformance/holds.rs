@@ -1,5 +1,7 @@
 //! Holds.
 
+use std::collections::BTreeMap;
+
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
     Agent, AgentStatus, Calendar, Change, Event, EventStatus, Hold, HoldScope, HoldSet,
@@ -251,7 +253,7 @@ pub async fn placed_hold_sets_are_found_and_counted(store: &StoreUnderTest) {
             events.push(hold);
         }
         changes.calendars.push(Change::PlaceHolds { org: scene.org, set, agent: by.id });
-        scene.try_commit(changes).await.map(|()| HoldSet { id: set, events })
+        scene.try_commit(changes).await.map(|()| HoldSet { id: set, events, published: BTreeMap::new() })
     };
     let first = place(&agent, &[&own, &theirs], 1).await.unwrap();
     // Two are live, one of them on the agent's own calendar.
@@ -332,7 +334,7 @@ pub async fn hold_sets_are_listed(store: &StoreUnderTest) {
             let hold = scene.make.hold(calendar, hours(1, 2), MINUTE);
             events.push(scene.stored(Event { hold_set: Some(id), ..hold }).await);
         }
-        sets.push(HoldSet { id, events });
+        sets.push(HoldSet { id, events, published: BTreeMap::new() });
     }
     // A hold without a set is in none.
     held(&scene, &own, 3, 4).await;

@@ -10,8 +10,11 @@ use kalends_app::{
 };
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
-use kalends_calendars::ports::{AgentFilter, CalendarFilter, InstanceFilter, InstanceScope};
-use kalends_kernel::{CalendarId, KeyId, MetadataFilter, Page, RequestId};
+use kalends_calendars::{
+    Event,
+    ports::{AgentFilter, CalendarFilter, InstanceFilter, InstanceScope},
+};
+use kalends_kernel::{CalendarId, HoldSetId, KeyId, MetadataFilter, Page, RequestId};
 use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire::SlotQuery;
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
@@ -19,7 +22,7 @@ use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 use super::{
     StoreUnderTest,
     names::{Asked, Things},
-    scene::{Scene, hours},
+    scene::{LARGEST_PAGE, Scene, hours},
     series::moved,
 };
 use crate::{
@@ -170,6 +173,30 @@ impl<'a> SceneService<'a> {
         assert_eq!(about, granted, "{question:?} {statements:#?}");
         (read["availability_state"].as_str().map(str::to_owned), statements.len())
     }
+}
+
+/// Hold sets on many calendars take as many statements as one on one calendar.
+pub async fn hold_sets_on_many_calendars_take_no_more_statements(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let service = SceneService::of(&scene);
+    let (mut calendars, mut counts) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        calendars.push(scene.shared_calendar().await);
+        let id = HoldSetId::new(scene.make.tick(), &scene.make.entropy);
+        for calendar in &calendars {
+            let hold = scene.make.hold(calendar, hours(1, 2), SignedDuration::minutes(9));
+            scene.stored(Event { hold_set: Some(id), ..hold }).await;
+        }
+        let (get, list) = (service.actor(&operations::GET_HOLD_SET), service.actor(&operations::LIST_HOLD_SETS));
+        let id = id.to_string();
+        let (found, read) = statements_of(service.app.hold_set(&get, &id)).await;
+        assert_eq!(found.unwrap().holds.len(), calendars.len());
+        let (listed, all) = statements_of(service.app.list_hold_sets(&list, None, LARGEST_PAGE)).await;
+        assert_eq!(listed.unwrap().data.len(), calendars.len());
+        counts.push((read.len(), all.len()));
+    }
+    counts.dedup();
+    assert_eq!(counts.len(), 1, "{counts:?}");
 }
 
 /// Names of agents and of calendars take one statement each, however many there are, and none if nothing is asked. What

@@ -102,7 +102,11 @@ impl Events for MemoryStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
         let state = self.state();
         let found = state.visible_events(org).find(|(event, _)| event.id == id && event.occurrence().is_none());
-        Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
+        Ok(found.map(|(event, calendar)| OwnedEvent {
+            event: event.clone(),
+            agent: calendar.agent,
+            publication: calendar.into(),
+        }))
     }
 
     async fn events_of(&self, org: OrgId, calendars: &[CalendarId], ids: &[EventId]) -> Result<Vec<Event>, StoreError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    Calendar, Event, EventStatus, HoldSet,
+    Calendar, Event, EventStatus, HoldSet, Publication,
     ports::{CalendarHolds, HoldSetFilter, Holds, LiveHold, OwnedEvent, StatusAt},
 };
 use kalends_kernel::{AgentId, CalendarId, HoldSetId, Listed, OrgId, Page, StoreError};
@@ -54,7 +54,12 @@ impl Holds for MemoryStore {
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
         let state = self.state();
         let of_it = state.visible_events(org).filter(|(event, _)| event.hold_set == Some(set));
-        Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
+        let owned = |(event, on): (&Event, &Calendar)| OwnedEvent {
+            event: event.clone(),
+            agent: on.agent,
+            publication: on.into(),
+        };
+        Ok(of_it.map(owned).collect())
     }
 
     async fn placer_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Option<AgentId>, StoreError> {
@@ -88,10 +93,10 @@ impl Holds for MemoryStore {
         });
         let ids: Vec<HoldSetId> = sets.keys().copied().collect();
         let Listed { data, total } = page_of(ids.iter(), |id| *id, page);
-        let events = data.iter().filter_map(|id| sets.get(id)).flatten().map(|(event, _)| Event::clone(event));
-        let events: Vec<Event> = events.collect();
+        let events = data.iter().filter_map(|id| sets.get(id)).flatten();
+        let events: Vec<(Event, Publication)> = events.map(|(event, on)| (Event::clone(event), (*on).into())).collect();
         let count = events.len();
-        let events = within_bytes(events, weight);
+        let events = within_bytes(events, |(event, _)| weight(event));
         let complete = events.len() == count;
         Ok(Listed { data: HoldSet::group(events, complete), total })
     }

@@ -1,9 +1,11 @@
 //! Destinations and the copies that were written there: reads, writes and claims.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bridge::{
-    Copy, CopyKey, CopyState, Destination, Fence, PublicationPolicy, PublishClaim, PublishState,
+    Copy, CopyKey, CopyState, Destination, Fence, PUBLICATIONS_PER_ORG, PublicationPolicy, PublishClaim, PublishState,
     ports::{ClaimedDestination, CopyCounts, Destinations},
 };
 use kalends_kernel::{CalendarId, ConnectionId, EventId, OrgId, Revision, StoreError, Version};
@@ -93,7 +95,7 @@ impl State {
         &mut self,
         claim: PublishClaim,
         state: &PublishState,
-        revision: Revision,
+        revision: Option<Revision>,
         (next, not_before): (Option<Timestamp>, Option<Timestamp>),
     ) -> Result<(), CommitError> {
         let key = (claim.org, claim.calendar);
@@ -107,7 +109,11 @@ impl State {
         row.claimed_until = not_before;
         row.fence.0 += 1;
         row.attempting = false;
-        let again = row.due_at <= AGAIN || now.is_some_and(|now| now != revision);
+        let again = row.due_at <= AGAIN
+            || match revision {
+                Some(revision) => now.is_some_and(|now| now != revision),
+                None => row.due_at == Timestamp::EPOCH,
+            };
         row.due_at = if again { Timestamp::EPOCH } else { next };
         Ok(())
     }
@@ -220,6 +226,17 @@ impl Destinations for MemoryStore {
             });
             let mut due: Vec<_> = due.map(|((org, calendar), row)| (row.due_at, *calendar, *org)).collect();
             due.sort_unstable();
+            let mut taken: BTreeMap<OrgId, u32> = BTreeMap::new();
+            for ((org, _), row) in &state.destinations {
+                if row.attempting && row.claimed_until.is_some_and(|until| now < until) {
+                    *taken.entry(*org).or_default() += 1;
+                }
+            }
+            due.retain(|(_, _, org)| {
+                let of_org = taken.entry(*org).or_default();
+                *of_org += 1;
+                *of_org <= PUBLICATIONS_PER_ORG
+            });
             due.truncate(limit as usize);
             let claimed = due.into_iter().filter_map(|(_, calendar, org)| {
                 let row = state.destinations.get_mut(&(org, calendar))?;

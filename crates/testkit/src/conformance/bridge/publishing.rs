@@ -1,5 +1,7 @@
 //! Destinations of calendars, and the copies that were written there.
 
+use std::collections::BTreeMap;
+
 use kalends_accounts::Change as AccountChange;
 use kalends_app::ports::CommitError;
 use kalends_bridge::{
@@ -7,8 +9,11 @@ use kalends_bridge::{
     PublishClaim, PublishState, Reading,
     ports::{ClaimedDestination, CopyCounts},
 };
-use kalends_calendars::{Calendar, ports::CalendarFilter};
-use kalends_kernel::{CalendarId, EventId, ExternalCalendarId, Revision, Version};
+use kalends_calendars::{
+    Calendar, Event, HoldSet, Publication,
+    ports::{CalendarFilter, HoldSetFilter, OwnedEvent},
+};
+use kalends_kernel::{CalendarId, EventId, ExternalCalendarId, HoldSetId, Revision, Version};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{covered, reading};
@@ -105,7 +110,7 @@ impl Scene {
         revision: Revision,
         next: Option<Timestamp>,
     ) -> Result<(), CommitError> {
-        let (state, not_before) = (PublishState::default(), None);
+        let (state, revision, not_before) = (PublishState::default(), Some(revision), None);
         self.bridge(vec![Change::EndPublishing { claim, state, revision, next, not_before }]).await
     }
 
@@ -164,7 +169,7 @@ pub async fn destinations_round_trip(store: &StoreUnderTest) {
             failures: u32::try_from(index).unwrap() * 7,
         };
         let (claim, next) = (claimed.claim, Some(now + LATER));
-        let (ended, revision, not_before) = (state.clone(), calendars[place].revision, None);
+        let (ended, revision, not_before) = (state.clone(), Some(calendars[place].revision), None);
         let end = Change::EndPublishing { claim, state: ended, revision, next, not_before };
         scene.bridge(vec![end]).await.unwrap();
         made[place].state = state;
@@ -213,6 +218,17 @@ pub async fn every_read_of_a_calendar_has_its_policy(store: &StoreUnderTest) {
     assert_eq!(all, std::slice::from_ref(&expected));
     let of_feed = scene.store.calendar_of_feed(made.feed_token.reveal()).await.unwrap();
     assert_eq!(of_feed.as_ref(), Some(&expected));
+
+    // Events are read with it too.
+    let (set, publication) = (HoldSetId::new(scene.make.tick(), &scene.make.entropy), Publication::from(&expected));
+    let hold = scene.make.hold(&made, hours(1, 2), SignedDuration::minutes(9));
+    let hold = scene.stored(Event { hold_set: Some(set), ..hold }).await;
+    let owned = OwnedEvent { event: hold.clone(), agent: Some(agent.id), publication };
+    assert_eq!(scene.store.find_event(scene.org, hold.id).await.unwrap().as_ref(), Some(&owned));
+    assert_eq!(scene.store.events_of_hold_set(scene.org, set).await.unwrap(), [owned]);
+    let sets = scene.store.list_hold_sets(scene.org, HoldSetFilter::default(), LARGEST_PAGE).await.unwrap().data;
+    assert_eq!(sets, [HoldSet::of(set, [(hold, publication)])]);
+    assert_eq!(sets[0].published, BTreeMap::from([(made.id, publication)]));
 }
 
 /// A destination is written only at the version that was seen, and made only if there is none.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use kalends_app::ports::CommitError;
-use kalends_bridge::{Change, Destination, PublicationPolicy, PublishClaim, PublishState, ports::ClaimedDestination};
+use kalends_bridge::{
+    Change, Destination, PUBLICATIONS_PER_ORG, PublicationPolicy, PublishClaim, PublishState, ports::ClaimedDestination,
+};
 use kalends_kernel::{CalendarId, Revision};
 use kalends_time::{SignedDuration, Timestamp};
 
@@ -59,12 +61,16 @@ pub async fn due_destinations_are_claimed(store: &StoreUnderTest) {
     assert!(scene.no_destination_is_due(at).await);
 }
 
-/// If many workers claim at once, each destination is claimed once. An attempt ends once.
+/// If many workers claim at once, each destination is claimed once, and no organization gets too many places. An
+/// attempt ends once.
 pub async fn workers_share_destinations(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
-    for _ in 0..20 {
-        let calendar = scene.shared_calendar().await;
-        scene.published(&calendar).await;
+    let other = scene.other_organization().await;
+    for scene in [&scene, &other] {
+        for _ in 0..10 {
+            let calendar = scene.shared_calendar().await;
+            scene.published(&calendar).await;
+        }
     }
     let now = scene.make.tick();
     let mut claims: Vec<_> = race(TASKS, |_| {
@@ -76,10 +82,12 @@ pub async fn workers_share_destinations(store: &StoreUnderTest) {
     .flatten()
     .collect();
     claims.extend(scene.claim_destinations(now, 20).await);
-    assert_eq!(claims.len(), 20, "none is claimed twice");
-    assert_eq!(ids(&claims).into_iter().collect::<BTreeSet<_>>().len(), 20);
+    assert_eq!(ids(&claims).into_iter().collect::<BTreeSet<_>>().len(), claims.len(), "none is claimed twice");
+    for scene in [&scene, &other] {
+        assert_eq!(of_org(&claims, scene).len(), PER_ORG);
+    }
 
-    let (claim, revision) = (claims[0].claim, Revision(0));
+    let (claim, revision) = (of_org(&claims, &scene)[0], Revision(0));
     let outcomes = race(TASKS, |_| {
         let scene = scene.clone();
         async move { scene.end_publishing(claim, revision, Some(now + LATER)).await }
@@ -89,6 +97,46 @@ pub async fn workers_share_destinations(store: &StoreUnderTest) {
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
 }
 
+/// The calendars of one organization that are claimed at once.
+const PER_ORG: usize = PUBLICATIONS_PER_ORG as usize;
+
+/// The claims on calendars of the organization of `scene`.
+fn of_org(claimed: &[ClaimedDestination], scene: &Scene) -> Vec<PublishClaim> {
+    claimed.iter().map(|claimed| claimed.claim).filter(|claim| claim.org == scene.org).collect()
+}
+
+/// An organization with many calendars that are due does not hold up another one. An attempt that ends, a pause that
+/// the provider wants, and a claim that expires free their places.
+pub async fn claims_per_organization_are_limited(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    for _ in 0..PER_ORG + 3 {
+        let calendar = scene.shared_calendar().await;
+        scene.published(&calendar).await;
+    }
+    let calm = other.shared_calendar().await;
+    other.published(&calm).await;
+    let now = scene.make.tick();
+    let first = scene.claim_destinations(now, 16).await;
+    assert_eq!((of_org(&first, &scene).len(), of_org(&first, &other).len()), (PER_ORG, 1));
+    assert!(scene.no_destination_is_due(now).await);
+
+    let held = of_org(&first, &scene);
+    let (claim, state, next) = (held[0], PublishState::default(), Some(now + LATER));
+    let pause = Change::EndPublishing { claim, state, revision: Some(Revision(0)), next, not_before: next };
+    scene.bridge(vec![pause]).await.unwrap();
+    let second = scene.claim_destinations(now, 16).await;
+    assert_eq!(of_org(&second, &scene).len(), 1, "a pause takes no place");
+    scene.end_publishing(held[1], Revision(0), Some(now + LATER)).await.unwrap();
+    let third = scene.claim_destinations(now, 16).await;
+    assert_eq!(of_org(&third, &scene).len(), 1);
+    assert!(scene.no_destination_is_due(now).await);
+    scene.record_copies(held[2], &[], &[], now + LASTS + LASTS).await.unwrap();
+
+    let fourth = scene.claim_destinations(now + LASTS, 16).await;
+    assert_eq!(of_org(&fourth, &scene).len(), PER_ORG - 1, "one attempt still has its claim");
+}
+
 /// A pause that the provider wants is kept, even if the calendar changes. A change of the destination ends it.
 pub async fn a_pause_outlasts_changes_of_the_calendar(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -96,7 +144,7 @@ pub async fn a_pause_outlasts_changes_of_the_calendar(store: &StoreUnderTest) {
     let (destination, ..) = scene.published(&calendar).await;
     let now = scene.make.tick();
     let ended = |claim: PublishClaim, revision: Revision, until: Timestamp| {
-        let state = PublishState { failures: 1, ..PublishState::default() };
+        let (state, revision) = (PublishState { failures: 1, ..PublishState::default() }, Some(revision));
         vec![Change::EndPublishing { claim, state, revision, next: Some(until), not_before: Some(until) }]
     };
     let (claim, revision) = (scene.claim_destination(now).await, scene.revision(&calendar).await);
@@ -237,6 +285,37 @@ pub async fn a_change_during_an_attempt_makes_it_due_again(store: &StoreUnderTes
     scene.end_publishing(claim, revision, Some(next)).await.unwrap();
     assert!(scene.no_destination_is_due(next - INSTANT).await);
     scene.claim_destination(next).await;
+}
+
+/// An attempt on a calendar that was gone ends without a revision. It is due when the worker says, or at once if it was
+/// written to during the attempt.
+pub async fn an_attempt_ends_without_a_revision(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendar = scene.shared_calendar().await;
+    scene.published(&calendar).await;
+    let event = scene.event(&calendar, hours(1, 2)).await;
+    let now = scene.make.tick();
+    let state = PublishState { failures: 2, last_error: Some("away".into()), ..PublishState::default() };
+    let end = async |claim, next| {
+        let (state, next) = (state.clone(), Some(next));
+        let end = Change::EndPublishing { claim, state, revision: None, next, not_before: None };
+        scene.bridge(vec![end]).await.unwrap();
+    };
+    let next = now + SignedDuration::minutes(1);
+    end(scene.claim_destination(now).await, next).await;
+    assert!(scene.no_destination_is_due(next - INSTANT).await);
+    assert_eq!(scene.destination_now(calendar.id).await.unwrap().state, state);
+
+    let claim = scene.claim_destination(next).await;
+    assert!(!claim.interrupted);
+    let deleted = event.deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&deleted, event.version)).await;
+    end(claim, next + LATER).await;
+    let claim = scene.claim_destination(next).await;
+    scene.delete(&calendar).await;
+    end(claim, next + LATER).await;
+    end(scene.claim_destination(next).await, next + LATER).await;
+    assert!(scene.no_destination_is_due(next + LATER - INSTANT).await);
 }
 
 /// If the target is gone from the account, the destination is claimed without it, and stays.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use kalends_app::ports::CommitError;
 use kalends_bridge::{
-    Access, Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant, RefreshClaim,
-    RefreshState, ports::KnownCalendar,
+    Access, Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant,
+    REFRESHES_PER_ORG, RefreshClaim, RefreshState, ports::KnownCalendar,
 };
 use kalends_kernel::{ConnectionId, ExternalCalendarId};
 use kalends_time::{SignedDuration, Timestamp};
@@ -294,11 +294,38 @@ pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     assert_eq!(read, [(work.source(), 2, Some(next))]);
 }
 
-/// If many workers claim at once, each connection is claimed once. A claim ends once.
+/// An organization with many connections that are due does not hold up another one. A refresh that ends and a claim
+/// that expires free their places.
+pub async fn refreshes_per_organization_are_limited(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    for _ in 0..PER_ORG + 3 {
+        scene.connected(&[]).await;
+    }
+    let (calm, _) = other.connected(&[]).await;
+    let now = scene.make.tick();
+    let first = scene.claim_connections(now, 16).await;
+    assert_eq!(first.len(), PER_ORG + 1);
+    assert!(ids(&first).contains(&calm.id) && scene.no_connection_is_due(now).await);
+    let (ended, _) = first.iter().find(|(claim, _)| claim.org == scene.org).unwrap();
+    scene.end_refresh(*ended, Outcome::default(), now, None).await.unwrap();
+    assert_eq!(scene.claim_connections(now, 16).await.len(), 1);
+    assert!(scene.no_connection_is_due(now).await);
+    assert_eq!(scene.claim_connections(now + CLAIM_LASTS, 16).await.len(), PER_ORG + 1);
+}
+
+/// The connections of one organization that are claimed at once.
+const PER_ORG: usize = REFRESHES_PER_ORG as usize;
+
+/// If many workers claim at once, each connection is claimed once, and no organization gets too many places. A claim
+/// ends once.
 pub async fn workers_share_connections(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
-    for _ in 0..20 {
-        scene.connected(&[]).await;
+    let other = scene.other_organization().await;
+    for scene in [&scene, &other] {
+        for _ in 0..10 {
+            scene.connected(&[]).await;
+        }
     }
     let now = scene.make.tick();
     let claims: Vec<_> = race(TASKS, |_| {
@@ -311,10 +338,12 @@ pub async fn workers_share_connections(store: &StoreUnderTest) {
     .collect();
     assert_eq!(ids(&claims).len(), claims.len(), "none is claimed twice");
     let rest = scene.claim_connections(now, 20).await;
-    assert_eq!(claims.len() + rest.len(), 20);
     assert!(ids(&claims).is_disjoint(&ids(&rest)));
+    let all: Vec<_> = rest.into_iter().chain(claims).collect();
+    let (ours, theirs): (Vec<_>, Vec<_>) = all.into_iter().partition(|(claim, _)| claim.org == scene.org);
+    assert_eq!((ours.len(), theirs.len()), (PER_ORG, PER_ORG));
 
-    let (claim, made) = rest.into_iter().chain(claims).next().unwrap();
+    let (claim, made) = ours[0].clone();
     let outcomes = race(TASKS, |index| {
         let scene = scene.clone();
         let state = RefreshState::default().after(Ended::Failed(index.to_string()), now);

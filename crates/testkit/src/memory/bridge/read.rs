@@ -1,13 +1,14 @@
 //! The bridge to human calendars: reads, claims, attempts, and which calendars count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_bridge::HumanBusy;
 use kalends_bridge::{
-    ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, ListedConnection, RefreshClaim,
+    ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, ListedConnection,
+    REFRESHES_PER_ORG, RefreshClaim,
     ports::{ConnectAttempts, ConnectionLinks, Connections, Grants, KnownCalendar},
 };
 use kalends_calendars::{
@@ -136,9 +137,18 @@ impl Connections for MemoryStore {
         limit: u32,
     ) -> Result<Vec<(RefreshClaim, Connection)>, StoreError> {
         Ok(self.write(|state| {
+            let mut taken: BTreeMap<OrgId, u32> = BTreeMap::new();
+            for row in state.connections.values().filter(|row| row.claimed_until.is_some_and(|until| now < until)) {
+                *taken.entry(row.connection.org).or_default() += 1;
+            }
             let mut due: Vec<_> = state.connections.values_mut().filter(|row| row.due_at.is_some()).collect();
             due.retain(|row| row.due_at <= Some(now));
             due.sort_by_key(|row| (row.due_at, row.connection.id));
+            due.retain(|row| {
+                let of_org = taken.entry(row.connection.org).or_default();
+                *of_org += 1;
+                *of_org <= REFRESHES_PER_ORG
+            });
             due.truncate(limit as usize);
             let claimed = due.into_iter().map(|row| {
                 row.fence.0 += 1;
