@@ -18,7 +18,7 @@ use axum::{
     extract::State,
     http::{
         HeaderMap, Method, StatusCode, Uri,
-        header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE},
+        header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, VARY, WWW_AUTHENTICATE},
     },
     response::{IntoResponse as _, Response},
 };
@@ -309,7 +309,7 @@ fn played(desk: &mut Desk, asked: &Asked<'_>) -> Option<Response> {
 }
 
 fn multistatus(body: Body) -> Response {
-    let headers = [(CONTENT_TYPE, "application/xml; charset=utf-8"), (axum::http::header::VARY, "Depth")];
+    let headers = [(CONTENT_TYPE, "application/xml; charset=utf-8"), (VARY, "Depth")];
     (StatusCode::MULTI_STATUS, headers, body).into_response()
 }
 

@@ -1,5 +1,5 @@
-//! `cargo xtask interop`: checks the server's output and input against third-party tools. Those of Python and Node.js have
-//! pinned versions.
+//! `cargo xtask interop`: checks the server's output and input against third-party tools. Those of Python and Node.js
+//! have pinned versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Tools, installed on demand: Cargo subcommands into `target/tools`, and programs of Debian's packages, such as the tests' browser.
+//! Tools, installed on demand: Cargo subcommands into `target/tools`, and programs of Debian's packages, such as the
+//! tests' browser.
 
 use std::path::PathBuf;
 use std::process::Command;

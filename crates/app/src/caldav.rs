@@ -36,7 +36,7 @@ fn not_found(error: &DiscoveryError) -> Refusal {
         DiscoveryError::Elsewhere => {
             url(format!("{error}, to which the password is not sent; enter the address of the server there"))
         }
-        DiscoveryError::NoCalendars => url(format!("{error} that contain events; make one there first")),
+        DiscoveryError::NoCalendars => url(format!("{error} for events; make one there first")),
         DiscoveryError::Refused | DiscoveryError::Provider(ProviderError::Lapsed(_)) => {
             FieldError::new("password", WRONG_PASSWORD).into()
         }

@@ -5,7 +5,10 @@ use kalends_accounts::{Credential, Principal};
 use kalends_kernel::{KeyId, OrgId, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::{Answer, App, Idempotency, Refusal, RunningGuard, operations::Operation};
+use crate::{
+    Answer, App, Idempotency, Refusal, RunningGuard,
+    operations::{CONNECT_CALDAV, Operation},
+};
 
 /// The caller of a repeated request. Answers are not shared between organizations, between anonymous callers with
 /// different addresses, or between users.
@@ -54,7 +57,13 @@ impl Idempotency {
             ]),
             Repeater::Anonymous(address) => digest(&[address.as_bytes(), operation.id.as_bytes(), key.as_bytes()]),
         };
-        Self { scope, fingerprint: digest(&[target.as_bytes(), body]) }
+        // Nobody must be able to find a password by its digest. So the key, which is not stored, is a part of it.
+        let fingerprint = if operation.id == CONNECT_CALDAV.id {
+            digest(&[key.as_bytes(), target.as_bytes(), body])
+        } else {
+            digest(&[target.as_bytes(), body])
+        };
+        Self { scope, fingerprint }
     }
 }
 
@@ -102,5 +111,19 @@ impl App {
             }
             Some(_) => Err(Refusal::IdempotencyMismatch),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_cannot_be_found_by_its_digest() {
+        let caller = Repeater::Anonymous("192.0.2.1");
+        let of = |key: &str, body: &[u8]| Idempotency::of(caller, &CONNECT_CALDAV, key, "/x", body).fingerprint;
+        assert_eq!(of("1", b"x"), of("1", b"x"));
+        assert_ne!(of("1", b"x"), of("2", b"x"), "the key is a part of it");
+        assert_ne!(of("1", b"x"), of("1", b"y"));
     }
 }

@@ -11,18 +11,13 @@ impl App {
         wire::provider_names(|provider| self.parts.calendar_providers.offers(provider))
     }
 
-    /// The address of the server and the user name of a connection of the caller, as its user entered them. Both are
-    /// empty if what is stored about the connection cannot be read.
+    /// The address of the server and the user name of a connection of the caller, as its user entered them.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if the caller has no such connection with a password.
+    /// [`Refusal::NotFound`] if the caller has no such connection with a password; [`Refusal::UnreadableConnection`] if
+    /// what is stored about it cannot be read. Another password would then make another connection.
     pub async fn entered_server(&self, actor: &Actor, id: &str) -> Result<(String, String), Refusal> {
-        let connection = match self.connection_of(actor, id).await {
-            Ok(connection) => connection,
-            Err(Refusal::UnreadableConnection) => return Ok((String::new(), String::new())),
-            Err(refusal) => return Err(refusal),
-        };
-        match connection.access {
+        match self.connection_of(actor, id).await?.access {
             Access::Password(account) => Ok((account.server, account.username)),
             Access::Consent(_) | Access::Drawn(_) => Err(Refusal::missing(Missing::Connection, id)),
         }

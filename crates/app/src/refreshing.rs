@@ -64,6 +64,7 @@ impl Read {
     fn ended(&self) -> Ended {
         match (self.unknown, self.left_out) {
             (0, 0) => Ended::Good,
+            (0, 1) => Ended::Partly("1 event could not be read, so its times look free".to_owned()),
             (0, events) => Ended::Partly(format!("{events} events could not be read, so their times look free")),
             (calendars, _) => Ended::Partly(format!("no busy times were returned for {calendars} of the calendars")),
         }

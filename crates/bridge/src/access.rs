@@ -71,9 +71,9 @@ pub struct CaldavAccount {
 }
 
 impl CaldavAccount {
-    /// Whether both open one account.
+    /// Whether both open one account. A keyboard may write a user name with a capital letter.
     pub fn is_same_account(&self, other: &Self) -> bool {
-        (&self.home, &self.username) == (&other.home, &other.username)
+        self.home == other.home && self.username.to_lowercase() == other.username.to_lowercase()
     }
 }
 
@@ -363,6 +363,7 @@ mod tests {
         let renewed =
             CaldavAccount { password: "another".into(), addresses: vec!["mailto:a@b".into()], ..known.clone() };
         assert!(known.is_same_account(&renewed));
+        assert!(known.is_same_account(&CaldavAccount { username: "Planted User".into(), ..known.clone() }));
         let elsewhere = CaldavAccount { home: "https://planted.example/dav/bob/".into(), ..known.clone() };
         let other = CaldavAccount { username: "bob".into(), ..known.clone() };
         assert!(!known.is_same_account(&elsewhere) && !known.is_same_account(&other));

@@ -3,7 +3,7 @@
 use kalends_kernel::{ConnectionId, CorruptRow, Entropy, OrgId, UserId, Version};
 use kalends_time::Timestamp;
 
-use crate::{Access, CalendarProvider, refresh::RefreshState};
+use crate::{Access, CalendarProvider, ConnectionStatus, refresh::RefreshState};
 
 /// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
@@ -11,34 +11,6 @@ pub const LABEL_MAX: usize = 255;
 /// What the user can do about a connection that cannot be read.
 pub const UNREADABLE_CONNECTION: &str =
     "what is stored about this connection cannot be read; delete the connection, and connect the account again";
-
-/// The status of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ConnectionStatus {
-    /// It is refreshed.
-    Active,
-    /// The last refresh failed or was incomplete. It will be tried again.
-    Error,
-    /// The provider no longer accepts the access. The user must consent again, or enter the password again.
-    ReauthorizationRequired,
-    /// The user paused it. It is not refreshed, and its calendars do not count.
-    Paused,
-}
-
-impl ConnectionStatus {
-    /// Every status.
-    pub const ALL: &'static [Self] = &[Self::Active, Self::Error, Self::ReauthorizationRequired, Self::Paused];
-
-    /// The name in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Error => "error",
-            Self::ReauthorizationRequired => "reauthorization_required",
-            Self::Paused => "paused",
-        }
-    }
-}
 
 /// A user's account at a provider that is connected to an organization, as stored.
 #[derive(Debug, Clone, PartialEq)]

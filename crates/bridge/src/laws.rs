@@ -265,7 +265,9 @@ proptest! {
     }
 
     /// A connection needs its user exactly after a lapse and after ten failures in a row, until a success or a new
-    /// consent. Each need begins once.
+    /// consent.
+    ///
+    /// Each need begins once.
     #[test]
     fn attention_is_needed_after_a_lapse_or_ten_failures(turns in prop::collection::vec(turn(), 0..60)) {
         let mut account = connected(human(1), CalendarProvider::Google);
@@ -296,8 +298,10 @@ proptest! {
         }
     }
 
-    /// A refresh that did not lapse is repeated in time: after at most 40 minutes, and not sooner after more failures
-    /// than after fewer. CalDAV is never refreshed later than another provider.
+    /// A refresh that did not lapse is repeated after at most 40 minutes, and not sooner after more failures than after
+    /// fewer.
+    ///
+    /// CalDAV is never refreshed later than another provider.
     #[test]
     fn the_next_refresh_is_due_in_time(failures in 0..20u32, random: u32, which in 0..CalendarProvider::ALL.len()) {
         let wait = |provider, failures| {

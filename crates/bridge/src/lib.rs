@@ -52,6 +52,7 @@ pub mod ports;
 mod provider;
 mod publishing;
 mod refresh;
+mod status;
 
 pub use access::{
     ADDRESSES_MAX, Access, AccessError, CaldavAccount, DRAWN_MAX, DRAWN_NAMES, Drawing, DrawnCalendar, EXAMPLES_MAX,
@@ -60,8 +61,7 @@ pub use access::{
 pub use attempt::{ConnectAttempt, Purpose, Scopes};
 pub use change::{Change, RefreshClaim};
 pub use connection::{
-    Connection, ConnectionPatch, ConnectionStatus, LABEL_MAX, ListedConnection, UNREADABLE_CONNECTION,
-    UnreadableConnection,
+    Connection, ConnectionPatch, LABEL_MAX, ListedConnection, UNREADABLE_CONNECTION, UnreadableConnection,
 };
 pub use external::{
     CALENDARS_MAX, Confidential, ConfidentialError, ExternalCalendar, Listing, NAME_MAX, REFERENCE_MAX, Reading,
@@ -82,3 +82,4 @@ pub use publishing::{
     throttled_until, wanted,
 };
 pub use refresh::{CLAIM_LASTS, Ended, REFRESHES_PER_ORG, RENEW_BEFORE, RefreshState, SPANS_MAX, next_due, window};
+pub use status::ConnectionStatus;

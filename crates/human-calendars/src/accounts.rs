@@ -12,7 +12,7 @@ use kalends_bridge::{Access, CaldavAccount, CalendarProvider, Drawing, FoundCopy
 use kalends_egress::Egress;
 use kalends_kernel::CalendarId;
 use kalends_time::{Span, Timestamp};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::{
     ProviderSettings,
@@ -160,7 +160,11 @@ impl CalendarProviders for CalendarAccounts {
             Opened::Microsoft(account, tokens) => {
                 self.in_time(microsoft::busy(&account, &references, window, tokens.publishing)).await
             }
-            Opened::Caldav(account) => self.in_time(caldav::busy(&self.egress, account, calendars, window)).await,
+            Opened::Caldav(account) => {
+                // It ends before the call does, so that what was read by then is returned.
+                let until = Instant::now() + self.within * 5 / 6;
+                self.in_time(caldav::busy(&self.egress, account, calendars, window, until)).await
+            }
             Opened::Example(drawing) => {
                 let busy = |reference: &String| match drawing.busy(reference) {
                     Some(spans) => known(spans.to_vec()),

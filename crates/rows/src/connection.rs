@@ -108,7 +108,8 @@ impl<K: Key> ReadingRow<K> {
     /// The last reading.
     fn reading(self, row: &Located<ExternalCalendarId>) -> Result<Option<Reading>, StoreError> {
         match (self.read_at, self.covers_from, self.covers_until, self.spans, (self.copies, self.tag)) {
-            (None, None, None, None, (None, None)) => Ok(None),
+            // A node of an older release that removes a reading leaves its tag.
+            (None, None, None, None, (None, _)) => Ok(None),
             (Some(read_at), Some(from), Some(until), Some(spans), (copies, tag)) => {
                 let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
                 Ok(Some(Reading {

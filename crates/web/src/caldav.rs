@@ -189,8 +189,10 @@ impl<'a> CaldavForm<'a> {
 
     fn password(&self) -> Field<'a> {
         let field = Field::text("password", "Password", "", 0);
-        // A browser would cut a long password silently.
-        Field { kind: "password", max: None, hint: Some(self.preset.about_password()), ..field }.checked(self.problems)
+        // A browser would cut a long password silently. It must not fill in the password of the console, which would be
+        // sent to the server.
+        let (kind, autocomplete, hint) = ("password", "new-password", Some(self.preset.about_password()));
+        Field { kind, max: None, autocomplete, hint, ..field }.checked(self.problems)
     }
 }
 
@@ -241,6 +243,13 @@ mod tests {
         assert_eq!(first, "/console/connections/caldav?preset=icloud&link=cln_x");
         let (first, ..) = form("", "").presets().swap_remove(0);
         assert_eq!(first, "/console/connections/caldav?preset=icloud");
+    }
+
+    #[test]
+    fn a_browser_fills_in_no_password() {
+        let html = form("", "").html();
+        let field = html.split("<input ").find(|field| field.contains("type=\"password\"")).unwrap();
+        assert!(field.contains("autocomplete=\"new-password\"") && field.contains("value=\"\""), "{field}");
     }
 
     #[test]

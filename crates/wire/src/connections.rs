@@ -231,7 +231,7 @@ pub struct ReplaceDrawing {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaceCalendar {
-    /// The name of the calendar: `Work` or `Private`.
+    /// The name of the calendar, as the drawing lists it.
     pub name: String,
     /// When it is busy, in any order: at most 1,000 times. They may overlap.
     #[schema(max_items = 1000)]

@@ -250,7 +250,7 @@ error_codes! {
     DestinationElsewhere = "destination_elsewhere" [409],
     /// The connection is paused.
     ConnectionPaused = "connection_paused" [409],
-    /// The user has to consent to the connection again.
+    /// The user has to consent to the connection again, or enter its new password.
     ReauthorizationRequired = "reauthorization_required" [409],
     /// The user has as many connections to example calendars as are allowed. Delete one of them first.
     TooManyExamples = "too_many_examples" [409],

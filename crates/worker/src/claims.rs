@@ -1,5 +1,5 @@
 //! Work that is claimed and done in a task of its own. A loop wakes when this process makes work due, and polls every
-//! second for work that other processes made due.
+//! second for work that other processes made due. While there is work, it claims more as soon as a place is free.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -13,6 +13,8 @@ use tracing::Instrument as _;
 
 /// How often a loop polls: the longest delay before due work begins, if a place is free.
 const EVERY: Duration = Duration::from_secs(1);
+/// How long to wait after a place is free, so that one claim fills several places.
+const GATHER: Duration = Duration::from_millis(20);
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Claims<T> = Boxed<Result<Vec<T>, Refusal>>;
@@ -118,6 +120,7 @@ impl<T: Send + 'static> Claimed<T> {
                     Vec::new()
                 }
             };
+            let may_have_more = free == 0 || !claimed.is_empty();
             for piece in claimed {
                 let (work, ended) = ((self.work)(Arc::clone(&app), piece), stop.clone());
                 // Never fails: the claim was limited to the free places, and only this loop takes them.
@@ -126,7 +129,9 @@ impl<T: Send + 'static> Claimed<T> {
                 let working = async move {
                     match at_stop {
                         AtStop::Finish => work.await,
-                        AtStop::Drop => drop(ended.run_until_cancelled(work).await),
+                        AtStop::Drop => {
+                            ended.run_until_cancelled(work).await;
+                        }
                     }
                     drop(place);
                 };
@@ -136,6 +141,7 @@ impl<T: Send + 'static> Claimed<T> {
                 () = stop.cancelled() => {}
                 () = (self.nudged)(Arc::clone(&app)) => {}
                 () = sleep(EVERY) => {}
+                _ = places.acquire(), if may_have_more => sleep(GATHER).await,
             }
         }
     }
@@ -175,6 +181,34 @@ mod tests {
             },
             nudged: |_| Box::pin(std::future::pending()),
         }
+    }
+
+    static LEFT: AtomicU32 = AtomicU32::new(3);
+
+    /// The paused clock moves only while everything waits, so the time shows what the loop waited for.
+    #[tokio::test(start_paused = true)]
+    async fn pieces_that_wait_are_claimed_when_a_place_is_free() {
+        const WAITING: Claimed<()> = Claimed {
+            name: "test",
+            failure: "cannot claim",
+            at_once: 1,
+            at_stop: AtStop::Finish,
+            claim: |_, _| {
+                let next = LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                Box::pin(async move { Ok(next.into_iter().map(|_| ()).collect()) })
+            },
+            work: |_, ()| Box::pin(async {}),
+            nudged: |_| Box::pin(std::future::pending()),
+        };
+        let (tasks, stop, began) = (TaskTracker::new(), CancellationToken::new(), tokio::time::Instant::now());
+        WAITING.start(&app(), &tasks, &stop);
+        while LEFT.load(Ordering::Relaxed) > 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        assert!(began.elapsed() < EVERY, "{:?}", began.elapsed());
+        stop.cancel();
+        tasks.close();
+        tasks.wait().await;
     }
 
     #[tokio::test]

@@ -87,6 +87,9 @@ async fn a_user_connects_a_server_by_a_form(#[case] database: Database) {
     let connection = connection_in(&connected.location).to_owned();
     // A double click.
     pages.send(FORM, &right).await.leads_to(&format!("{LIST}/{connection}/calendars"));
+    // Spaces are copied too.
+    let copied = fields(" planted-user@caldav.example", " planted-app-password ");
+    pages.send(FORM, &copied).await.leads_to(&format!("{LIST}/{connection}/calendars"));
     pages.open(&connected.location).await.says(200, "Planted life");
     let list = pages.open(LIST).await.says(200, "CalDAV");
     assert!(list.text.contains("Read next") && list.text.contains("Enter the password again"), "{}", list.text);

@@ -368,9 +368,11 @@ async fn a_connection_that_cannot_be_read_is_shown_and_deleted(#[case] database:
     pages.sign_in(&bob.email).await;
     let list = "/console/connections";
     pages.send(&format!("/console/orgs/{}/switch", it.org.id), &[("next", list)]).await.leads_to(list);
-    pages.open(list).await.says(200, "what is stored about this connection cannot be read");
+    pages.open(list).await.says(200, "What is stored about this connection cannot be read");
     let path = format!("{list}/{broken}");
     pages.open(&format!("{path}/calendars")).await.says(409, "Disconnect it, and connect it again.");
+    let password = format!("{list}/caldav?connection={broken}");
+    pages.open(&password).await.says(409, "Disconnect it, and connect it again.");
     pages.open(&format!("{path}/disconnect")).await.says(200, "Everything stored about it will be deleted");
     let gone = pages.send(&format!("{path}/disconnect"), &[("org", &*it.org.id)]).await;
     gone.leads_to(&format!("{list}?done=disconnected"));

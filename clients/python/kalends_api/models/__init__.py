@@ -24,6 +24,7 @@ from .attendee import Attendee
 from .attendee_responded import AttendeeResponded
 from .attendee_role import AttendeeRole
 from .attendee_status import AttendeeStatus
+from .attention_status import AttentionStatus
 from .audit_action import AuditAction
 from .audit_entry import AuditEntry
 from .audit_log import AuditLog
@@ -54,6 +55,7 @@ from .conflict import Conflict
 from .conflicts import Conflicts
 from .connection_link import ConnectionLink
 from .connection_link_status import ConnectionLinkStatus
+from .connection_needs_attention import ConnectionNeedsAttention
 from .consent_name import ConsentName
 from .console_sign_up import ConsoleSignUp
 from .console_signed_up import ConsoleSignedUp
@@ -176,6 +178,7 @@ from .proposal_status import ProposalStatus
 from .proposal_summary import ProposalSummary
 from .proposal_summary_metadata import ProposalSummaryMetadata
 from .provider import Provider
+from .provider_name import ProviderName
 from .public_plan_name import PublicPlanName
 from .put_availability_rules import PutAvailabilityRules
 from .put_reply_to import PutReplyTo
@@ -278,6 +281,7 @@ __all__ = (
     "AttendeeResponded",
     "AttendeeRole",
     "AttendeeStatus",
+    "AttentionStatus",
     "AuditAction",
     "AuditEntry",
     "AuditLog",
@@ -308,6 +312,7 @@ __all__ = (
     "Conflicts",
     "ConnectionLink",
     "ConnectionLinkStatus",
+    "ConnectionNeedsAttention",
     "ConsentName",
     "ConsoleSignUp",
     "ConsoleSignedUp",
@@ -430,6 +435,7 @@ __all__ = (
     "ProposalSummary",
     "ProposalSummaryMetadata",
     "Provider",
+    "ProviderName",
     "PublicPlanName",
     "PutAvailabilityRules",
     "PutReplyTo",

@@ -35,6 +35,8 @@ class AuditAction(StrEnum):
     EVENT_DELETE = "event.delete"
     EVENT_REPLY = "event.reply"
     EVENT_UPDATE = "event.update"
+    EXTERNAL_DESTINATION_DELETE = "external_destination.delete"
+    EXTERNAL_DESTINATION_UPDATE = "external_destination.update"
     HOLD_CONFIRM = "hold.confirm"
     HOLD_RELEASE = "hold.release"
     HOLD_SET_CREATE = "hold_set.create"

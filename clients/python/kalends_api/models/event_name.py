@@ -6,6 +6,7 @@ class EventName(StrEnum):
     AGENT_UPDATED = "agent.updated"
     APPROVAL_DECIDED = "approval.decided"
     APPROVAL_REQUESTED = "approval.requested"
+    CONNECTION_NEEDS_ATTENTION = "connection.needs_attention"
     EVENT_ATTENDEE_RESPONDED = "event.attendee_responded"
     EVENT_CREATED = "event.created"
     EVENT_DELETED = "event.deleted"
@@ -22,7 +23,7 @@ class EventName(StrEnum):
     PROPOSAL_CREATED = "proposal.created"
     PROPOSAL_EXPIRED = "proposal.expired"
     PROPOSAL_RESPONDED = "proposal.responded"
-    VALUE_21 = "*"
+    VALUE_22 = "*"
     WEBHOOK_DEACTIVATED = "webhook.deactivated"
 
     def __str__(self) -> str:

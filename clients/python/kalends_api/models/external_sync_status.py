@@ -2,6 +2,7 @@ from enum import StrEnum
 
 
 class ExternalSyncStatus(StrEnum):
+    DIVERGED = "diverged"
     FAILED = "failed"
     NOT_CONFIGURED = "not_configured"
     PUBLISHED = "published"

@@ -6,6 +6,7 @@ class MessageType(StrEnum):
     AGENT_UPDATED = "agent.updated"
     APPROVAL_DECIDED = "approval.decided"
     APPROVAL_REQUESTED = "approval.requested"
+    CONNECTION_NEEDS_ATTENTION = "connection.needs_attention"
     EVENT_ATTENDEE_RESPONDED = "event.attendee_responded"
     EVENT_CREATED = "event.created"
     EVENT_DELETED = "event.deleted"

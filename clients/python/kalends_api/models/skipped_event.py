@@ -15,7 +15,7 @@ class SkippedEvent:
 
     Attributes:
         reason (str): The reason.
-        uid (str): The event's `UID`, as far as it could be read.
+        uid (str): The event's `UID`, as far as it could be read. Empty if the subscription is `busy_only`.
     """
 
     reason: str

@@ -29,6 +29,8 @@ class Subscription:
         status (SubscriptionStatusName):
         updated_at (datetime.datetime): When the subscription was last changed. Syncs do not count as changes.
         url (str): The address of the feed.
+        busy_only (bool | Unset): True if only the times of the feed's events are imported, under the title `Busy`.
+            Otherwise absent.
         label (None | str | Unset): The label.
         last_error (None | str | Unset): The error of the last sync. Null if it succeeded.
         last_sync (None | SyncReport | Unset):
@@ -42,6 +44,7 @@ class Subscription:
     status: SubscriptionStatusName
     updated_at: datetime.datetime
     url: str
+    busy_only: bool | Unset = UNSET
     label: None | str | Unset = UNSET
     last_error: None | str | Unset = UNSET
     last_sync: None | SyncReport | Unset = UNSET
@@ -64,6 +67,8 @@ class Subscription:
         updated_at = self.updated_at.isoformat()
 
         url = self.url
+
+        busy_only = self.busy_only
 
         label: None | str | Unset
         if isinstance(self.label, Unset):
@@ -106,6 +111,8 @@ class Subscription:
                 "url": url,
             }
         )
+        if busy_only is not UNSET:
+            field_dict["busy_only"] = busy_only
         if label is not UNSET:
             field_dict["label"] = label
         if last_error is not UNSET:
@@ -135,6 +142,8 @@ class Subscription:
         updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
 
         url = d.pop("url")
+
+        busy_only = d.pop("busy_only", UNSET)
 
         def _parse_label(data: object) -> None | str | Unset:
             if data is None:
@@ -196,6 +205,7 @@ class Subscription:
             status=status,
             updated_at=updated_at,
             url=url,
+            busy_only=busy_only,
             label=label,
             last_error=last_error,
             last_sync=last_sync,

@@ -16,16 +16,22 @@ class UpdateSubscription:
     """The fields of a subscription that a PATCH can change. At least one is required.
 
     Attributes:
+        busy_only (bool | Unset): Whether to import only the times of the feed's events. A change makes the subscription
+            due at once. The next sync
+            drops the stored texts, or imports them again.
         label (None | str | Unset): A label, 1-255 characters. Null clears it. Must not be blank or contain NUL.
         status (WantedSubscriptionStatus | Unset):
         url (str | Unset): An https URL on the public internet without credentials, at most 2,048 characters long.
     """
 
+    busy_only: bool | Unset = UNSET
     label: None | str | Unset = UNSET
     status: WantedSubscriptionStatus | Unset = UNSET
     url: str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
+        busy_only = self.busy_only
+
         label: None | str | Unset
         if isinstance(self.label, Unset):
             label = UNSET
@@ -41,6 +47,8 @@ class UpdateSubscription:
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
+        if busy_only is not UNSET:
+            field_dict["busy_only"] = busy_only
         if label is not UNSET:
             field_dict["label"] = label
         if status is not UNSET:
@@ -53,6 +61,7 @@ class UpdateSubscription:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
+        busy_only = d.pop("busy_only", UNSET)
 
         def _parse_label(data: object) -> None | str | Unset:
             if data is None:
@@ -73,6 +82,7 @@ class UpdateSubscription:
         url = d.pop("url", UNSET)
 
         update_subscription = cls(
+            busy_only=busy_only,
             label=label,
             status=status,
             url=url,

@@ -373,6 +373,8 @@ export class Operations extends HeyApiClient {
      * and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5 minutes before
      * anything is deleted.
      *
+     * With `busy_only`, only the times of the events are imported, each with the title `Busy`.
+     *
      * Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If the calendar is
      * subscribed to the feed already, the answer is 409 `conflict`, code `already_subscribed`. If the plan's number of
      * subscriptions is exceeded, it is 429 `quota_exceeded`.
@@ -1055,8 +1057,8 @@ export class Operations extends HeyApiClient {
      * Creates a link on which a user can connect a calendar.
      *
      * Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes, and connects
-     * a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open link, that
-     * link is returned with `reused`, without its address. To get a new address, cancel the link first.
+     * an account. Poll the link to see the result. If the calendar already has an open link, that link is returned with
+     * `reused`, without its address. To get a new address, cancel the link first.
      */
     public createConnectionLink<ThrowOnError extends boolean = true>(options: Options<CreateConnectionLinkData, ThrowOnError>) {
         return (options.client ?? this.client).post<CreateConnectionLinkResponses, CreateConnectionLinkErrors, ThrowOnError>({
@@ -1439,7 +1441,8 @@ export class Operations extends HeyApiClient {
      * Changes an iCal subscription.
      *
      * A new `url` is synced at once, and events that are missing from its feed are deleted. The `status` `paused` stops
-     * syncs until it is set to `active` again.
+     * syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the subscription is
+     * paused: `true` drops the stored texts of all its events, and `false` imports them again.
      */
     public updateIcalSubscription<ThrowOnError extends boolean = true>(options: Options<UpdateIcalSubscriptionData, ThrowOnError>) {
         return (options.client ?? this.client).patch<UpdateIcalSubscriptionResponses, UpdateIcalSubscriptionErrors, ThrowOnError>({

@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = OnAgentCreatedWebhookRequest | OnAgentUpdatedWebhookRequest | OnApprovalDecidedWebhookRequest | OnApprovalRequestedWebhookRequest | OnEventAttendeeRespondedWebhookRequest | OnEventCreatedWebhookRequest | OnEventDeletedWebhookRequest | OnEventEndedWebhookRequest | OnEventHoldConfirmedWebhookRequest | OnEventHoldCreatedWebhookRequest | OnEventHoldExpiredWebhookRequest | OnEventHoldReleasedWebhookRequest | OnEventReminderWebhookRequest | OnEventStartedWebhookRequest | OnEventUpdatedWebhookRequest | OnProposalCancelledWebhookRequest | OnProposalConfirmedWebhookRequest | OnProposalCreatedWebhookRequest | OnProposalExpiredWebhookRequest | OnProposalRespondedWebhookRequest | OnWebhookDeactivatedWebhookRequest | OnWebhookTestWebhookRequest;
+export type Webhooks = OnAgentCreatedWebhookRequest | OnAgentUpdatedWebhookRequest | OnApprovalDecidedWebhookRequest | OnApprovalRequestedWebhookRequest | OnConnectionNeedsAttentionWebhookRequest | OnEventAttendeeRespondedWebhookRequest | OnEventCreatedWebhookRequest | OnEventDeletedWebhookRequest | OnEventEndedWebhookRequest | OnEventHoldConfirmedWebhookRequest | OnEventHoldCreatedWebhookRequest | OnEventHoldExpiredWebhookRequest | OnEventHoldReleasedWebhookRequest | OnEventReminderWebhookRequest | OnEventStartedWebhookRequest | OnEventUpdatedWebhookRequest | OnProposalCancelledWebhookRequest | OnProposalConfirmedWebhookRequest | OnProposalCreatedWebhookRequest | OnProposalExpiredWebhookRequest | OnProposalRespondedWebhookRequest | OnWebhookDeactivatedWebhookRequest | OnWebhookTestWebhookRequest;
 
 /**
  * The terms to accept.
@@ -329,7 +329,9 @@ export type AttendeeRole = 'required' | 'optional';
  */
 export type AttendeeStatus = 'needs_action' | 'accepted' | 'tentative' | 'declined';
 
-export type AuditAction = 'auth.signup' | 'auth.signin' | 'auth.signout' | 'auth.failure' | 'auth.recovery_code' | 'auth.second_factor_on' | 'auth.second_factor_off' | 'user.update' | 'member.invite' | 'member.join' | 'member.update' | 'member.delete' | 'key.create' | 'key.delete' | 'key.regenerate' | 'org.update' | 'account.delete' | 'agent.create' | 'agent.update' | 'agent.delete' | 'calendar.create' | 'calendar.update' | 'calendar.delete' | 'event.create' | 'event.update' | 'event.delete' | 'event.reply' | 'hold_set.create' | 'hold.confirm' | 'hold.release' | 'availability_rules.update' | 'availability_rules.delete' | 'webhook.create' | 'webhook.update' | 'webhook.delete' | 'ical_subscription.create' | 'ical_subscription.update' | 'ical_subscription.delete' | 'booking_page.create' | 'booking_page.update' | 'booking_page.delete' | 'booking_page.consent' | 'booking.create' | 'booking.move' | 'booking.cancel' | 'proposal.create' | 'proposal.respond' | 'proposal.resolve' | 'proposal.cancel' | 'run.undo' | 'approval.approve' | 'approval.deny' | 'approval.cancel' | 'connection.create' | 'connection.authorize' | 'connection.revoke' | 'rate_limit.exceeded';
+export type AttentionStatus = 'error' | 'reauthorization_required';
+
+export type AuditAction = 'auth.signup' | 'auth.signin' | 'auth.signout' | 'auth.failure' | 'auth.recovery_code' | 'auth.second_factor_on' | 'auth.second_factor_off' | 'user.update' | 'member.invite' | 'member.join' | 'member.update' | 'member.delete' | 'key.create' | 'key.delete' | 'key.regenerate' | 'org.update' | 'account.delete' | 'agent.create' | 'agent.update' | 'agent.delete' | 'calendar.create' | 'calendar.update' | 'calendar.delete' | 'event.create' | 'event.update' | 'event.delete' | 'event.reply' | 'hold_set.create' | 'hold.confirm' | 'hold.release' | 'availability_rules.update' | 'availability_rules.delete' | 'webhook.create' | 'webhook.update' | 'webhook.delete' | 'ical_subscription.create' | 'ical_subscription.update' | 'ical_subscription.delete' | 'booking_page.create' | 'booking_page.update' | 'booking_page.delete' | 'booking_page.consent' | 'booking.create' | 'booking.move' | 'booking.cancel' | 'proposal.create' | 'proposal.respond' | 'proposal.resolve' | 'proposal.cancel' | 'run.undo' | 'approval.approve' | 'approval.deny' | 'approval.cancel' | 'connection.create' | 'connection.authorize' | 'connection.revoke' | 'external_destination.update' | 'external_destination.delete' | 'rate_limit.exceeded';
 
 /**
  * An entry of the audit log.
@@ -1058,6 +1060,28 @@ export type ConnectionLink = {
 
 export type ConnectionLinkStatus = 'awaiting_human' | 'in_progress' | 'completed' | 'declined' | 'expired' | 'cancelled';
 
+/**
+ * The payload of `connection.needs_attention`.
+ */
+export type ConnectionNeedsAttention = {
+    /**
+     * The connection, `con_…`. Only its user can see more of it.
+     */
+    connection_id: string;
+    /**
+     * The provider of the account.
+     */
+    provider: ProviderName;
+    /**
+     * Why the connection needs its user:
+     *
+     * - `reauthorization_required`: the provider no longer grants access, and nothing is read until the user gives
+     * access again
+     * - `error`: ten refreshes in a row have failed, and they are repeated
+     */
+    status: AttentionStatus;
+};
+
 export type ConsentName = 'member' | 'asked' | 'agreed' | 'refused';
 
 /**
@@ -1499,6 +1523,11 @@ export type CreateScopedKey = {
  */
 export type CreateSubscription = {
     /**
+     * Whether to import only the times of the feed's events. Titles, descriptions, locations and all other texts are
+     * dropped when the feed is read, and are never stored. Each event has the title `Busy`.
+     */
+    busy_only?: boolean;
+    /**
      * A calendar that an agent owns, `cal_…`.
      */
     calendar_id: string;
@@ -1794,7 +1823,7 @@ export type ErrorBody = {
 /**
  * The code of an error. Every error has one, and a code never changes its meaning.
  */
-export type ErrorCode = 'not_undoable' | 'invalid_json' | 'json_too_deep' | 'json_too_large' | 'invalid_host' | 'body_incomplete' | 'invalid_protocol' | 'invalid_value' | 'invalid_time_format' | 'end_before_start' | 'invalid_timezone' | 'metadata_too_large' | 'unknown_field' | 'invalid_key' | 'not_signed_in' | 'wrong_password' | 'second_factor_required' | 'second_factor_wrong' | 'out_of_reach' | 'agent_paused' | 'approval_not_possible' | 'role_too_low' | 'other_address' | 'signup_closed' | 'account_waitlisted' | 'feature_not_in_plan' | 'verification_required' | 'external_event_readonly' | 'not_a_participant' | 'cross_site' | 'foreign_origin' | 'route_not_found' | 'agent_not_found' | 'calendar_not_found' | 'event_not_found' | 'run_not_found' | 'approval_not_found' | 'hold_set_not_found' | 'availability_rules_not_found' | 'key_not_found' | 'organization_not_found' | 'claim_not_found' | 'provider_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'feed_not_found' | 'ical_subscription_not_found' | 'proposal_not_found' | 'booking_page_not_found' | 'booking_not_found' | 'invitation_not_found' | 'reply_link_not_found' | 'connection_link_not_found' | 'calendar_connection_not_found' | 'external_calendar_not_found' | 'availability_grant_not_found' | 'member_not_found' | 'method_not_allowed' | 'body_too_slow' | 'agent_decommissioned' | 'calendar_has_events' | 'feed_too_large' | 'already_subscribed' | 'not_a_hold' | 'hold_expired' | 'hold_status' | 'run_changed' | 'approval_decided' | 'too_many_pending_approvals' | 'too_many_placed_holds' | 'slot_taken' | 'proposal_not_pending' | 'duplicate_response' | 'no_responses' | 'no_slot_left' | 'too_few_accepts' | 'booking_over' | 'invitation_over' | 'email_taken' | 'second_factor_on' | 'second_factor_off' | 'password_required' | 'slug_taken' | 'claim_taken' | 'already_member' | 'last_owner' | 'too_many_members' | 'terms_outdated' | 'link_over' | 'link_of_another' | 'link_not_opened' | 'organization_switched' | 'publishing_unsupported' | 'connection_paused' | 'reauthorization_required' | 'delivery_in_flight' | 'webhook_inactive' | 'still_running' | 'contended' | 'stale' | 'resync' | 'claim_over' | 'body_too_large' | 'message_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'idempotency_mismatch' | 'url_refused' | 'too_fast' | 'upload_in_progress' | 'bodies_under_way' | 'answers_unread' | 'too_many_waits' | 'sign_up_limit' | 'claim_limit' | 'reset_limit' | 'proof_limit' | 'second_factor_limit' | 'mail_limit' | 'recipient_limit' | 'export_limit' | 'feedback_limit' | 'booking_closed' | 'agents_limit' | 'calendars_limit' | 'events_limit' | 'api_calls_limit' | 'webhook_deliveries_limit' | 'availability_queries_limit' | 'ical_subscriptions_limit' | 'proposals_limit' | 'webhook_endpoints_limit' | 'scoped_keys_limit' | 'recurring_events_limit' | 'booking_pages_limit' | 'imported_events_limit' | 'headers_too_large' | 'internal' | 'database_unavailable' | 'deadline_exceeded' | 'busy' | 'too_many_connections' | 'uploads_busy' | 'mail_unavailable' | 'metadata_not_indexed';
+export type ErrorCode = 'not_undoable' | 'invalid_json' | 'json_too_deep' | 'json_too_large' | 'invalid_host' | 'body_incomplete' | 'invalid_protocol' | 'invalid_value' | 'invalid_time_format' | 'end_before_start' | 'invalid_timezone' | 'metadata_too_large' | 'unknown_field' | 'invalid_key' | 'not_signed_in' | 'wrong_password' | 'second_factor_required' | 'second_factor_wrong' | 'out_of_reach' | 'agent_paused' | 'approval_not_possible' | 'role_too_low' | 'other_address' | 'signup_closed' | 'account_waitlisted' | 'feature_not_in_plan' | 'verification_required' | 'external_event_readonly' | 'not_a_participant' | 'cross_site' | 'foreign_origin' | 'route_not_found' | 'agent_not_found' | 'calendar_not_found' | 'event_not_found' | 'run_not_found' | 'approval_not_found' | 'hold_set_not_found' | 'availability_rules_not_found' | 'key_not_found' | 'organization_not_found' | 'claim_not_found' | 'provider_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'feed_not_found' | 'ical_subscription_not_found' | 'proposal_not_found' | 'booking_page_not_found' | 'booking_not_found' | 'invitation_not_found' | 'reply_link_not_found' | 'connection_link_not_found' | 'calendar_connection_not_found' | 'external_calendar_not_found' | 'availability_grant_not_found' | 'external_destination_not_found' | 'member_not_found' | 'method_not_allowed' | 'body_too_slow' | 'agent_decommissioned' | 'calendar_has_events' | 'feed_too_large' | 'already_subscribed' | 'not_a_hold' | 'hold_expired' | 'hold_status' | 'run_changed' | 'approval_decided' | 'too_many_pending_approvals' | 'too_many_placed_holds' | 'slot_taken' | 'proposal_not_pending' | 'duplicate_response' | 'no_responses' | 'no_slot_left' | 'too_few_accepts' | 'booking_over' | 'invitation_over' | 'email_taken' | 'second_factor_on' | 'second_factor_off' | 'password_required' | 'slug_taken' | 'claim_taken' | 'already_member' | 'last_owner' | 'too_many_members' | 'terms_outdated' | 'link_over' | 'link_of_another' | 'link_not_opened' | 'organization_switched' | 'publishing_unsupported' | 'consent_required' | 'destination_elsewhere' | 'connection_paused' | 'reauthorization_required' | 'too_many_examples' | 'delivery_in_flight' | 'webhook_inactive' | 'still_running' | 'contended' | 'stale' | 'resync' | 'claim_over' | 'body_too_large' | 'message_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'idempotency_mismatch' | 'url_refused' | 'too_fast' | 'upload_in_progress' | 'bodies_under_way' | 'answers_unread' | 'too_many_waits' | 'sign_up_limit' | 'claim_limit' | 'reset_limit' | 'proof_limit' | 'second_factor_limit' | 'calendar_password_limit' | 'mail_limit' | 'recipient_limit' | 'export_limit' | 'feedback_limit' | 'booking_closed' | 'agents_limit' | 'calendars_limit' | 'events_limit' | 'api_calls_limit' | 'webhook_deliveries_limit' | 'availability_queries_limit' | 'ical_subscriptions_limit' | 'proposals_limit' | 'webhook_endpoints_limit' | 'scoped_keys_limit' | 'recurring_events_limit' | 'booking_pages_limit' | 'imported_events_limit' | 'headers_too_large' | 'internal' | 'calendar_server_unavailable' | 'database_unavailable' | 'deadline_exceeded' | 'busy' | 'too_many_connections' | 'uploads_busy' | 'mail_unavailable' | 'metadata_not_indexed';
 
 /**
  * The body of every error response.
@@ -1952,7 +1981,7 @@ export type EventBatch = {
     data: Array<Event>;
 };
 
-export type EventName = 'event.created' | 'event.updated' | 'event.deleted' | 'event.reminder' | 'event.started' | 'event.ended' | 'event.hold_created' | 'event.hold_confirmed' | 'event.hold_released' | 'event.hold_expired' | 'event.attendee_responded' | 'agent.created' | 'agent.updated' | 'proposal.created' | 'proposal.responded' | 'proposal.confirmed' | 'proposal.cancelled' | 'proposal.expired' | 'approval.requested' | 'approval.decided' | 'webhook.deactivated' | '*';
+export type EventName = 'event.created' | 'event.updated' | 'event.deleted' | 'event.reminder' | 'event.started' | 'event.ended' | 'event.hold_created' | 'event.hold_confirmed' | 'event.hold_released' | 'event.hold_expired' | 'event.attendee_responded' | 'agent.created' | 'agent.updated' | 'proposal.created' | 'proposal.responded' | 'proposal.confirmed' | 'proposal.cancelled' | 'proposal.expired' | 'approval.requested' | 'approval.decided' | 'connection.needs_attention' | 'webhook.deactivated' | '*';
 
 /**
  * The origin of an event.
@@ -2011,7 +2040,7 @@ export type ExternalSync = {
 /**
  * The state of an event's copy on a connected human calendar.
  */
-export type ExternalSyncStatus = 'not_configured' | 'queued' | 'published' | 'skipped' | 'failed';
+export type ExternalSyncStatus = 'not_configured' | 'queued' | 'published' | 'skipped' | 'failed' | 'diverged';
 
 export type FeatureName = 'scheduling' | 'scoped_keys' | 'cross_agent_availability' | 'holds' | 'unbounded_recurrence';
 
@@ -2663,7 +2692,7 @@ export type MailList = {
     pagination: CursorPagination;
 };
 
-export type MessageType = 'event.created' | 'event.updated' | 'event.deleted' | 'event.reminder' | 'event.started' | 'event.ended' | 'event.hold_created' | 'event.hold_confirmed' | 'event.hold_released' | 'event.hold_expired' | 'event.attendee_responded' | 'agent.created' | 'agent.updated' | 'proposal.created' | 'proposal.responded' | 'proposal.confirmed' | 'proposal.cancelled' | 'proposal.expired' | 'approval.requested' | 'approval.decided' | 'webhook.deactivated' | 'webhook.test';
+export type MessageType = 'event.created' | 'event.updated' | 'event.deleted' | 'event.reminder' | 'event.started' | 'event.ended' | 'event.hold_created' | 'event.hold_confirmed' | 'event.hold_released' | 'event.hold_expired' | 'event.attendee_responded' | 'agent.created' | 'agent.updated' | 'proposal.created' | 'proposal.responded' | 'proposal.confirmed' | 'proposal.cancelled' | 'proposal.expired' | 'approval.requested' | 'approval.decided' | 'connection.needs_attention' | 'webhook.deactivated' | 'webhook.test';
 
 /**
  * The slot to move a booking to.
@@ -3348,6 +3377,8 @@ export type ProposalSummary = {
  */
 export type Provider = 'google' | 'microsoft' | 'apple';
 
+export type ProviderName = 'google' | 'microsoft' | 'caldav' | 'example';
+
 export type PublicPlanName = 'free' | 'pro' | 'custom';
 
 /**
@@ -3843,7 +3874,7 @@ export type SkippedEvent = {
      */
     reason: string;
     /**
-     * The event's `UID`, as far as it could be read.
+     * The event's `UID`, as far as it could be read. Empty if the subscription is `busy_only`.
      */
     uid: string;
 };
@@ -3922,6 +3953,10 @@ export type Subscription = {
      * The agent that owns the calendar.
      */
     agent_id: string;
+    /**
+     * True if only the times of the feed's events are imported, under the title `Busy`. Otherwise absent.
+     */
+    busy_only?: boolean;
     /**
      * The calendar that the feed's events are imported into.
      */
@@ -4343,6 +4378,11 @@ export type UpdateEvent = {
  * The fields of a subscription that a PATCH can change. At least one is required.
  */
 export type UpdateSubscription = {
+    /**
+     * Whether to import only the times of the feed's events. A change makes the subscription due at once. The next sync
+     * drops the stored texts, or imports them again.
+     */
+    busy_only?: boolean;
     /**
      * A label, 1-255 characters. Null clears it. Must not be blank or contain NUL.
      */
@@ -9711,6 +9751,15 @@ export type OnApprovalRequestedWebhookPayload = Approval;
 export type OnApprovalRequestedWebhookRequest = {
     body: OnApprovalRequestedWebhookPayload;
     key: 'approval.requested';
+    path?: never;
+    query?: never;
+};
+
+export type OnConnectionNeedsAttentionWebhookPayload = ConnectionNeedsAttention;
+
+export type OnConnectionNeedsAttentionWebhookRequest = {
+    body: OnConnectionNeedsAttentionWebhookPayload;
+    key: 'connection.needs_attention';
     path?: never;
     query?: never;
 };

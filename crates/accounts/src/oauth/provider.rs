@@ -134,13 +134,4 @@ mod tests {
         }
         assert_eq!(Provider::from_name("apple"), None);
     }
-
-    #[test]
-    fn an_own_provider_has_no_calendars() {
-        for provider in Provider::ALL {
-            let expected = (provider != Provider::Oidc).then_some(provider);
-            assert_eq!(Provider::of_calendars(provider.as_str()), expected);
-        }
-        assert_eq!(Provider::of_calendars("apple"), None);
-    }
 }

@@ -132,7 +132,8 @@ async fn connect(app: Service, form: OwnForm) -> Result<Response, ApiError> {
     let body = wire::ConnectCaldav {
         url: url.to_owned(),
         username: username.to_owned(),
-        password: form.fields.get("password").to_owned(),
+        // A password that is copied often has a space at its end, and app passwords have none there.
+        password: form.fields.get("password").trim().to_owned(),
         link_id: link_of(&form),
     };
     let outcome = match body.parse(|host, port| app.may_reach(host, port)) {

@@ -76,7 +76,7 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     let granted: BTreeSet<_> = grants.iter().flat_map(|grant| grant.external_calendar_ids.iter().copied()).collect();
     let names = app.external_calendar_names(caller, &granted).await?;
     let now = app.now();
-    let accounts: Vec<_> = connections.into_iter().map(|connection| shown_account(connection, now)).collect();
+    let accounts: Vec<_> = connections.iter().map(|connection| shown_account(connection, now)).collect();
     let providers: Vec<_> = app.offered_providers().into_iter().map(|name| (name, provider_title(name))).collect();
     let grants: Vec<_> = grants
         .into_iter()
@@ -106,11 +106,11 @@ async fn render(app: &App, caller: &Actor, done: &str, has_link: bool) -> Result
     Ok(page(StatusCode::OK, connections.html()))
 }
 
-fn shown_account(connection: wire::CalendarConnection, now: Timestamp) -> Account {
+fn shown_account(connection: &wire::CalendarConnection, now: Timestamp) -> Account {
     Account {
         id: connection.id.to_string(),
         provider: connection.provider,
-        name: account(&connection),
+        name: account(connection),
         status: connection.status,
         data: connection.data,
         read_at: connection.last_refreshed_at,

@@ -63,7 +63,7 @@ use crate::Routes;
         (name = "Invitations", description = "Pages on which attendees reply."),
         (name = "Changes", description = "What changes in an organization, in order."),
         (name = "Mail", description = "The emails that are sent for an organization."),
-        (name = "Human calendars", description = "Google and Microsoft calendars, of which only busy times are visible."),
+        (name = "Human calendars", description = "Calendars of people, of which only busy times are visible."),
         (name = "Keys", description = "Keys that are scoped to one agent."),
         (name = "Usage", description = "An organization's usage and the limits of its plan."),
         (name = "Accounts", description = "Sign-up, the waiting list and terms."),

@@ -1,7 +1,7 @@
 //! The busy times of calendars: asks for the tag of each (RFC 6578 section 4), and for its events only if the tag is a
 //! new one (RFC 4791 section 7.8).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kalends_app::ports::{AskedCalendar, ProviderError, TheirBusy};
 use kalends_bridge::CaldavAccount;
@@ -10,11 +10,15 @@ use kalends_feeds::limits::STEPS_MAX;
 use kalends_remote::RemoteUrl;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use sha2::{Digest as _, Sha256};
+use tokio::{
+    task::spawn_blocking,
+    time::{Instant, timeout_at},
+};
 
 use super::{
     dav::{Answer, Fault, Question, Server},
     resource,
-    xml::{Props, XmlError},
+    xml::{Props, Response, XmlError},
 };
 use crate::answer::{RAW_SPANS_MAX, TOO_MUCH, unknown};
 
@@ -36,31 +40,61 @@ const STATE: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 <D:sync-token/><S:getctag/><C:calendar-timezone/><C:calendar-timezone-id/>
 </D:prop></D:propfind>"#;
 
-/// Asks for the events of a window, the first half. Only the times, and what determines whether they block.
+/// Asks for the events of a window: the part before the fields.
 const EVENTS: &str = r#"<?xml version="1.0" encoding="utf-8"?>
-<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>
+<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop>"#;
+/// Only the times of events, and what determines whether they block.
+const NEEDED: &str = r#"<C:calendar-data>
 <C:comp name="VCALENDAR"><C:prop name="VERSION"/><C:comp name="VEVENT">
 <C:prop name="UID"/><C:prop name="DTSTART"/><C:prop name="DTEND"/><C:prop name="DURATION"/>
-<C:prop name="RRULE"/><C:prop name="RDATE"/><C:prop name="EXDATE"/><C:prop name="RECURRENCE-ID"/>
-<C:prop name="STATUS"/><C:prop name="TRANSP"/><C:prop name="ATTENDEE"/><C:prop name="SEQUENCE"/>
+<C:prop name="RRULE"/><C:prop name="EXRULE"/><C:prop name="RDATE"/><C:prop name="EXDATE"/>
+<C:prop name="RECURRENCE-ID"/><C:prop name="SEQUENCE"/><C:prop name="DTSTAMP"/><C:prop name="LAST-MODIFIED"/>
+<C:prop name="STATUS"/><C:prop name="TRANSP"/><C:prop name="ATTENDEE"/>
 <C:prop name="X-MICROSOFT-CDO-BUSYSTATUS"/>
-</C:comp><C:comp name="VTIMEZONE"><C:allprop/><C:allcomp/></C:comp></C:comp></C:calendar-data></D:prop>
+</C:comp><C:comp name="VTIMEZONE"><C:allprop/><C:allcomp/></C:comp></C:comp></C:calendar-data>"#;
+/// Whole events.
+const WHOLE: &str = "<C:calendar-data/>";
+/// The part between the fields and the window.
+const FILTER: &str = r#"</D:prop>
 <C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">"#;
-/// The second half, after the window.
+/// The part after the window.
 const EVENTS_END: &str = "</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>";
 
-/// The busy times of calendars.
+/// The code for a calendar that was not read in time.
+const TOO_SLOW: &str = "not_in_time";
+
+/// What is asked for of each event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    /// [`NEEDED`].
+    Needed,
+    /// [`WHOLE`]. Some servers return events only as a whole, such as Xandikos.
+    All,
+}
+
+/// The busy times of calendars, as far as they are read until then. A refresh thus keeps what it has read, and the next
+/// one asks for less.
 pub(crate) async fn busy(
     egress: &Egress,
     account: &CaldavAccount,
     calendars: &[AskedCalendar],
     window: Span,
+    until: Instant,
 ) -> Result<Vec<TheirBusy>, ProviderError> {
     let server = Server::new(egress, &account.server, &account.username, &account.password)?;
     let mut busy = Vec::with_capacity(calendars.len());
     for asked in calendars {
-        let of_calendar = of_calendar(&server, account, asked, window).await;
-        busy.push(of_calendar.or_else(of_fault)?);
+        // After the end, no request is sent.
+        let read = if Instant::now() < until {
+            timeout_at(until, of_calendar(&server, account, asked, window)).await.ok()
+        } else {
+            None
+        };
+        match read {
+            Some(read) => busy.push(read.or_else(of_fault)?),
+            None if busy.is_empty() => return Err(ProviderError::Unavailable("it answers too slowly".into())),
+            None => busy.push(unknown(TOO_SLOW)),
+        }
     }
     Ok(busy)
 }
@@ -89,16 +123,20 @@ async fn of_calendar(
         return Err(Fault::Status(status));
     }
     let zone = resource::zone(&state.props);
-    let tag = tag(&state.props, zone);
+    let tag = tag(&state.props, zone, &account.addresses);
     if tag.is_some() && tag == asked.known {
         return Ok(TheirBusy::Unchanged);
     }
     let mut events = Events::new(&account.addresses, zone);
     let mut parts = vec![window];
-    let mut too_long = 0;
+    let (mut too_long, mut fields) = (0, Fields::Needed);
     while let Some(part) = parts.pop() {
         let max = EVENTS_MAX.min(CALENDAR_MAX.saturating_sub(events.length));
-        match server.ask(&url, &events_of(part, max)).await {
+        match server.ask(&url, &events_of(part, fields, max)).await {
+            Ok(answer) if fields == Fields::Needed && lacks_data(&answer) => {
+                fields = Fields::All;
+                parts.push(part);
+            }
             Ok(answer) if !answer.is_cut() => match events.add(answer, part).await {
                 Ok(()) => {}
                 Err(TooMuch) => return Ok(unknown(TOO_MUCH)),
@@ -119,16 +157,16 @@ async fn of_calendar(
     Ok(TheirBusy::Known { spans: events.spans, copies: Vec::new(), tag, unread })
 }
 
-/// A digest of the state of a calendar. It covers the zone, because with it whole days move, and servers do not count
-/// that as a change of the events.
-fn tag(props: &Props, zone: Zone) -> Option<[u8; 32]> {
+/// A digest of the state of a calendar. It covers the zone and the user's own addresses, because with them whole days
+/// move, and other events are declined ones. Servers do not count that as a change of the events.
+fn tag(props: &Props, zone: Zone, addresses: &[String]) -> Option<[u8; 32]> {
     let (kind, value) = match (&props.sync_token, &props.ctag) {
         (Some(token), _) => ("sync-token", token),
         (None, Some(tag)) => ("getctag", tag),
         (None, None) => return None,
     };
     let mut digest = Sha256::new();
-    for part in [kind, value, zone.name()] {
+    for part in [kind, value, zone.name()].into_iter().chain(addresses.iter().map(String::as_str)) {
         digest.update(part);
         digest.update([0]);
     }
@@ -147,10 +185,19 @@ fn halves(part: Span) -> Option<[Span; 2]> {
     Some([Span::new(middle, part.end()).ok()?, Span::new(part.start(), middle).ok()?])
 }
 
+/// Whether the server returns no text for an event that is there.
+fn lacks_data(answer: &Answer) -> bool {
+    answer.responses.iter().any(|response| response.status.is_none() && response.props.data.is_none())
+}
+
 /// Asks for the events of a window.
-fn events_of(part: Span, max: usize) -> Question {
+fn events_of(part: Span, fields: Fields, max: usize) -> Question {
     let (start, end) = (stamp(part.start() - MARGIN), stamp(part.end() + MARGIN));
-    let body = format!("{EVENTS}<C:time-range start=\"{start}\" end=\"{end}\"/>{EVENTS_END}");
+    let fields = match fields {
+        Fields::Needed => NEEDED,
+        Fields::All => WHOLE,
+    };
+    let body = format!("{EVENTS}{fields}{FILTER}<C:time-range start=\"{start}\" end=\"{end}\"/>{EVENTS_END}");
     Question { method: "REPORT", depth: 1, body: body.into(), max }
 }
 
@@ -161,8 +208,8 @@ fn stamp(at: Timestamp) -> String {
 }
 
 /// The events of a calendar, as far as they are read.
-struct Events<'a> {
-    addresses: &'a [String],
+struct Events {
+    addresses: Arc<[String]>,
     zone: Zone,
     spans: Vec<Span>,
     /// The number of parts of each resource that cannot be read.
@@ -175,21 +222,26 @@ struct Events<'a> {
 /// There are more events than are read.
 struct TooMuch;
 
-impl<'a> Events<'a> {
-    const fn new(addresses: &'a [String], zone: Zone) -> Self {
+impl Events {
+    fn new(addresses: &[String], zone: Zone) -> Self {
+        let addresses = addresses.into();
         Self { addresses, zone, spans: Vec::new(), unread: BTreeMap::new(), length: 0, steps: 0 }
     }
 
     /// Adds the events of an answer. Each resource is read alone, so that a broken one does not hide the others.
     async fn add(&mut self, answer: Answer, part: Span) -> Result<(), TooMuch> {
         self.length = self.length.saturating_add(answer.length);
-        for response in answer.responses {
+        for Response { href, status, props } in answer.responses {
             // It was deleted in the meantime.
-            if matches!(response.status, Some(404 | 410)) {
+            if matches!(status, Some(404 | 410)) {
                 continue;
             }
-            let data = response.props.data.as_deref();
-            let unread = match data.and_then(|data| resource::times(data, self.addresses, self.zone, part)) {
+            let (addresses, zone) = (Arc::clone(&self.addresses), self.zone);
+            // To read a resource may take long, and must not hold up other tasks. Between two of them, the time limit
+            // of the call applies.
+            let read = spawn_blocking(move || resource::times(&props.data?, &addresses, zone, part));
+            // If the reader panics, the resource counts as one that cannot be read.
+            let unread = match read.await.ok().flatten() {
                 Some(times) => {
                     self.spans.extend(times.busy);
                     self.steps = self.steps.saturating_add(times.steps);
@@ -199,13 +251,11 @@ impl<'a> Events<'a> {
             };
             // An event in two parts of the window is counted once.
             if unread > 0 {
-                self.unread.insert(response.href, unread);
+                self.unread.insert(href, unread);
             }
             if self.spans.len() > RAW_SPANS_MAX || self.steps > STEPS_MAX {
                 return Err(TooMuch);
             }
-            // Reading may take long. Other tasks get their turn, and the time limit of the call applies.
-            tokio::task::yield_now().await;
         }
         Ok(())
     }
@@ -226,19 +276,21 @@ mod tests {
     }
 
     #[test]
-    fn tags_differ_by_kind_value_and_zone() {
+    fn tags_differ_by_kind_value_zone_and_addresses() {
         let berlin: Zone = "Europe/Berlin".parse().unwrap();
         let tags = [
-            tag(&props(Some("1"), None), Zone::UTC),
-            tag(&props(Some("2"), None), Zone::UTC),
-            tag(&props(None, Some("1")), Zone::UTC),
-            tag(&props(Some("1"), None), berlin),
+            tag(&props(Some("1"), None), Zone::UTC, &[]),
+            tag(&props(Some("2"), None), Zone::UTC, &[]),
+            tag(&props(None, Some("1")), Zone::UTC, &[]),
+            tag(&props(Some("1"), None), berlin, &[]),
+            tag(&props(Some("1"), None), Zone::UTC, &["mailto:ada@example.com".to_owned()]),
         ];
         for (index, one) in tags.iter().enumerate() {
             assert!(one.is_some() && tags.iter().skip(index + 1).all(|other| one != other), "{index}");
         }
-        assert_eq!(tag(&props(Some("1"), Some("x")), Zone::UTC), tag(&props(Some("1"), Some("y")), Zone::UTC));
-        assert_eq!(tag(&props(None, None), Zone::UTC), None);
+        let with_ctag = |ctag: &str| tag(&props(Some("1"), Some(ctag)), Zone::UTC, &[]);
+        assert_eq!(with_ctag("x"), with_ctag("y"));
+        assert_eq!(tag(&props(None, None), Zone::UTC, &[]), None);
     }
 
     #[rstest]
@@ -250,10 +302,18 @@ mod tests {
         assert_eq!(halves(span(start, end)), expected);
     }
 
+    /// A server may leave out what is not asked for.
+    #[test]
+    fn everything_that_is_read_is_asked_for() {
+        for needed in resource::NEEDED.iter().chain(&["ATTENDEE"]) {
+            assert!(NEEDED.contains(&format!("<C:prop name=\"{needed}\"/>")), "{needed}");
+        }
+    }
+
     #[test]
     fn windows_are_asked_for_with_a_margin() {
         let part = span("2026-03-01T00:00:00.5Z", "2026-04-01T12:30:15Z");
-        let body = String::from_utf8(events_of(part, 1).body.to_vec()).unwrap();
+        let body = String::from_utf8(events_of(part, Fields::Needed, 1).body.to_vec()).unwrap();
         assert!(body.contains(r#"<C:time-range start="20260228T000000Z" end="20260402T123015Z"/>"#), "{body}");
     }
 }

@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     Elsewhere,
     /// The service must not send requests to the address, for this reason.
     NotAllowed(String),
+    /// The host has no public address, with the message about it.
+    NoAddress(String),
     /// The server answers with another status than 207.
     Status(u16),
     /// A redirect cannot be followed, for this reason.
@@ -49,9 +51,17 @@ pub(crate) enum Fault {
     Unavailable(EgressError),
 }
 
+/// Why access ended, as the user sees it.
+const WRONG_PASSWORD: &str = "the server refuses the password";
+/// Why access ended at a server that changed its methods of authentication.
+const ONLY_OTHER_METHODS: &str = "the server no longer accepts passwords by Basic authentication";
 /// The reason if the server offers no Basic authentication.
 const NO_BASIC: &str =
     "must be of a server that accepts passwords by Basic authentication; this one offers only other methods";
+
+/// What to do if the host has no public address.
+const NO_ADDRESS: &str =
+    "check how it is spelled; the operator can allow a private one, as host:port, in KALENDS_EGRESS_ALLOW";
 
 impl Fault {
     fn of(error: EgressError) -> Self {
@@ -60,7 +70,7 @@ impl Fault {
             EgressError::NotAllowed(NotAllowed::Url(refused)) => Self::NotAllowed(refused.message),
             // Both have the same text, so that nobody learns which names exist in a private network.
             EgressError::NotAllowed(NotAllowed::Address(_)) | EgressError::Resolve(_) => {
-                Self::NotAllowed(error.to_string())
+                Self::NoAddress(error.to_string())
             }
             error => Self::Unavailable(error),
         }
@@ -70,7 +80,7 @@ impl Fault {
     pub(crate) const fn is_of_address(&self) -> bool {
         match self {
             Self::Status(_) | Self::Elsewhere | Self::Redirect(_) | Self::TooLarge | Self::Malformed(_) => true,
-            Self::Refused | Self::NoBasic | Self::NotAllowed(_) | Self::Unavailable(_) => false,
+            Self::Refused | Self::NoBasic | Self::NotAllowed(_) | Self::NoAddress(_) | Self::Unavailable(_) => false,
         }
     }
 }
@@ -78,10 +88,12 @@ impl Fault {
 impl From<Fault> for ProviderError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Refused => Self::Lapsed("wrong_password".to_owned()),
-            Fault::NoBasic => Self::Lapsed("no_basic_authentication".to_owned()),
+            Fault::Refused => Self::Lapsed(WRONG_PASSWORD.to_owned()),
+            Fault::NoBasic => Self::Lapsed(ONLY_OTHER_METHODS.to_owned()),
             Fault::Elsewhere => Self::Unavailable("it leads to another domain".into()),
-            Fault::NotAllowed(reason) | Fault::Redirect(reason) => Self::Unavailable(reason.into()),
+            Fault::NotAllowed(reason) | Fault::NoAddress(reason) | Fault::Redirect(reason) => {
+                Self::Unavailable(reason.into())
+            }
             Fault::Status(status) => unavailable(status, None),
             Fault::TooLarge => Self::Malformed("the answer is longer than its limit, or not complete".into()),
             Fault::Malformed(error) => Self::Malformed(Box::new(error)),
@@ -97,6 +109,7 @@ impl From<Fault> for DiscoveryError {
             Fault::NoBasic => Self::NotAllowed(NO_BASIC.to_owned()),
             Fault::Elsewhere => Self::Elsewhere,
             Fault::NotAllowed(reason) | Fault::Redirect(reason) => Self::NotAllowed(reason),
+            Fault::NoAddress(reason) => Self::NotAllowed(format!("{reason}; {NO_ADDRESS}")),
             Fault::Status(429 | 500 | 502..=599) | Fault::TooLarge | Fault::Malformed(_) | Fault::Unavailable(_) => {
                 Self::Provider(fault.into())
             }
@@ -264,6 +277,15 @@ mod tests {
     #[case::bearer(&["Bearer"], false)]
     fn only_basic_takes_a_password(#[case] challenges: &[&'static str], #[case] basic: bool) {
         assert_eq!(matches!(of_challenges(challenges), Fault::Refused), basic);
+    }
+
+    #[test]
+    fn a_host_without_an_address_may_be_misspelled() {
+        let error = DiscoveryError::from(Fault::NoAddress("the host has no public address".to_owned()));
+        assert!(error.to_string().contains("address; check how it is spelled"), "{error}");
+        let later = ProviderError::from(Fault::NoAddress("the host has no public address".to_owned()));
+        let ProviderError::Unavailable(cause) = later else { panic!("{later}") };
+        assert_eq!(cause.to_string(), "the host has no public address");
     }
 
     #[test]

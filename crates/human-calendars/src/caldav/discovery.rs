@@ -73,7 +73,7 @@ pub(crate) async fn calendars(egress: &Egress, account: &CaldavAccount) -> Resul
 
 /// Looks for the account at one address after another.
 async fn find(server: &Server<'_>) -> Result<Found, DiscoveryError> {
-    // The first reason that the user can do something about.
+    // The first reason that says more than that there is no server.
     let mut reason: Option<Fault> = None;
     // A collection without a principal. It may be the collection with the calendars.
     let mut folder = None;
@@ -104,9 +104,16 @@ async fn find(server: &Server<'_>) -> Result<Found, DiscoveryError> {
     Err(reason.map_or(DiscoveryError::NoServer, DiscoveryError::from))
 }
 
-/// Whether the user can do something about it, unlike about a website that does not speak CalDAV.
+/// Whether it says more than that the address is a website that does not speak CalDAV.
 const fn is_reason(fault: &Fault) -> bool {
-    matches!(fault, Fault::Elsewhere | Fault::Redirect(_) | Fault::Status(429 | 500 | 502..=599))
+    matches!(
+        fault,
+        Fault::Elsewhere
+            | Fault::Redirect(_)
+            | Fault::TooLarge
+            | Fault::Malformed(_)
+            | Fault::Status(429 | 500 | 502..=599)
+    )
 }
 
 /// The account that an answer leads to, if it leads to one.
@@ -148,6 +155,10 @@ async fn list(server: &Server<'_>, home: &RemoteUrl) -> Result<Vec<TheirCalendar
     // Calendars that are not listed would look removed.
     if answer.is_cut() {
         return Err(Fault::TooLarge);
+    }
+    // So would those about which the server cannot answer now.
+    if let Some(status) = answer.responses.iter().find_map(|found| found.status.filter(|at| matches!(at, 429 | 503))) {
+        return Err(Fault::Status(status));
     }
     Ok(listing(server, &answer))
 }
@@ -194,12 +205,15 @@ fn own_addresses(listed: Vec<String>, username: &str) -> Vec<String> {
     let by_name = Some(format!("mailto:{username}")).filter(|_| username.contains('@'));
     let mut addresses = Vec::new();
     for address in by_name.into_iter().chain(listed) {
+        // Each is compared with those before it, so the number is limited first.
+        if addresses.len() == ADDRESSES_MAX {
+            break;
+        }
         let address = address.trim().to_lowercase();
         if !address.is_empty() && address.len() <= ADDRESS_MAX && !addresses.contains(&address) {
             addresses.push(address);
         }
     }
-    addresses.truncate(ADDRESSES_MAX);
     addresses
 }
 

@@ -14,7 +14,7 @@ struct Service {
 enum Rule {
     /// Its CalDAV server has this address. Its website does not lead there.
     Starts(&'static str),
-    /// It refuses all passwords, for this reason.
+    /// No password opens calendars there, for this reason.
     Refuses(&'static str),
 }
 
@@ -28,6 +28,13 @@ const SERVICES: &[Service] = &[
         domains: &["google.com", "gmail.com", "googlemail.com", "googleusercontent.com", "googleapis.com"],
         rule: Rule::Refuses(
             "must not be of Google, which accepts no passwords; connect the account with Google instead",
+        ),
+    },
+    // Microsoft offers Graph and no CalDAV.
+    Service {
+        domains: &["outlook.com", "live.com", "hotmail.com", "office.com", "office365.com", "microsoft.com"],
+        rule: Rule::Refuses(
+            "must not be of Microsoft, which has no CalDAV; connect the account with Microsoft instead",
         ),
     },
 ];
@@ -48,7 +55,7 @@ const ROOT: &str = "/";
 /// The maximum number of addresses at which a server is looked for.
 pub(crate) const STARTS_MAX: usize = 6;
 
-/// Why the service at this address refuses all passwords, if it does.
+/// Why no password opens calendars of the service at this address, if none does.
 pub(crate) fn refusal(typed: &RemoteUrl) -> Option<&'static str> {
     match service(typed)?.rule {
         Rule::Refuses(reason) => Some(reason),
@@ -128,10 +135,11 @@ mod tests {
     #[rstest]
     #[case("https://www.google.com/calendar/dav/ada@example.com/user", true)]
     #[case("https://apidata.googleusercontent.com/caldav/v2/", true)]
+    #[case("https://outlook.office365.com/", true)]
     #[case("https://notgoogle.com/", false)]
     #[case("https://google.com.example.org/", false)]
     #[case("https://caldav.fastmail.com/", false)]
-    fn google_accepts_no_passwords(#[case] typed: &str, #[case] refused: bool) {
+    fn some_services_accept_no_passwords(#[case] typed: &str, #[case] refused: bool) {
         assert_eq!(refusal(&url(typed)).is_some(), refused);
     }
 }

@@ -7,7 +7,7 @@ use super::xml::Props;
 
 /// The properties of an event that determine its times and whether it blocks them. All others are dropped before the
 /// event is read.
-const NEEDED: &[&str] = &[
+pub(crate) const NEEDED: &[&str] = &[
     "UID",
     "DTSTART",
     "DTEND",
@@ -47,13 +47,12 @@ pub(crate) fn times(data: &str, addresses: &[String], zone: Zone, window: Span) 
 pub(crate) fn zone(props: &Props) -> Zone {
     let named = props.timezone_id.as_deref().and_then(zone_named);
     let described = || {
-        let lines = unfolded(props.timezone.as_deref().unwrap_or_default());
-        let values = lines.iter().filter_map(|line| {
-            let name = name(line);
+        unfolded(props.timezone.as_deref().unwrap_or_default()).find_map(|line| {
+            let name = name(&line);
             let is_name = name.eq_ignore_ascii_case("TZID") || name.eq_ignore_ascii_case("X-LIC-LOCATION");
-            is_name.then(|| line.split_once(':')).flatten()
-        });
-        values.map(|(_, zone)| zone.trim()).find_map(zone_named)
+            let (_, zone) = line.split_once(':').filter(|_| is_name)?;
+            zone_named(zone.trim())
+        })
     };
     named.or_else(described).unwrap_or(Zone::UTC)
 }
@@ -129,19 +128,16 @@ fn needed(data: &str, addresses: &[String]) -> String {
     kept
 }
 
-/// The content lines, without folds (RFC 5545 section 3.1).
-fn unfolded(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for physical in text.split(['\r', '\n']).filter(|line| !line.is_empty()) {
-        if let Some(rest) = physical.strip_prefix([' ', '\t'])
-            && let Some(line) = lines.last_mut()
-        {
-            line.push_str(rest);
-        } else {
-            lines.push(physical.trim_start().to_owned());
+/// The content lines, without folds (RFC 5545 section 3.1), one after another: a text may have millions of short ones.
+fn unfolded(text: &str) -> impl Iterator<Item = String> {
+    let mut physical = text.split(['\r', '\n']).filter(|line| !line.is_empty()).peekable();
+    std::iter::from_fn(move || {
+        let mut line = physical.next()?.trim_start().to_owned();
+        while let Some(fold) = physical.next_if(|next| next.starts_with([' ', '\t'])) {
+            line.push_str(fold.get(1..).unwrap_or_default());
         }
-    }
-    lines
+        Some(line)
+    })
 }
 
 /// The name of a property, as written.

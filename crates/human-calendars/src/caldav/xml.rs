@@ -13,6 +13,8 @@ use quick_xml::{
 const DEPTH_MAX: usize = 32;
 /// The maximum number of elements.
 const ELEMENTS_MAX: usize = 200_000;
+/// The maximum number of resources. Each takes some hundred bytes of memory, even if it is empty.
+const RESOURCES_MAX: usize = 25_000;
 /// The maximum length of one tag, in bytes. It limits the number of namespaces, which are searched for each element.
 const TAG_MAX: usize = 1_024;
 
@@ -36,7 +38,7 @@ pub(crate) enum XmlError {
     #[error("the answer has elements more than {DEPTH_MAX} levels deep")]
     Deep,
     /// It has too many elements.
-    #[error("the answer has more than {ELEMENTS_MAX} elements")]
+    #[error("the answer has more than {ELEMENTS_MAX} elements or {RESOURCES_MAX} resources")]
     TooMany,
     /// A tag is too long.
     #[error("the answer has a tag of more than {TAG_MAX} bytes")]
@@ -277,6 +279,9 @@ impl Reading {
         self.text.clear();
         let props = &mut self.group;
         match self.path.as_slice() {
+            [Tag::Multistatus, Tag::Response] if self.responses.len() == RESOURCES_MAX => {
+                return Err(XmlError::TooMany);
+            }
             [Tag::Multistatus, Tag::Response] => self.response = Response::default(),
             [Tag::Multistatus, Tag::Response, Tag::Propstat] => {
                 *props = Props::default();
@@ -438,11 +443,11 @@ mod tests {
         let found = only(
             "<?xml version='1.0' encoding='utf-8'?>\n<multistatus xmlns=\"DAV:\" \
              xmlns:C=\"urn:ietf:params:xml:ns:caldav\" xmlns:CS=\"http://calendarserver.org/ns/\"><response>\
-             <href>/ada/work/x.ics</href><propstat><prop><CS:getctag>\"abc\"</CS:getctag>\
+             <href>/ada/office/x.ics</href><propstat><prop><CS:getctag>\"abc\"</CS:getctag>\
              <C:calendar-data>BEGIN:VCALENDAR\r\nSUMMARY:A &lt; B&#13;\nEND:VCALENDAR\r\n</C:calendar-data></prop>\
              <status>HTTP/1.1 200 OK</status></propstat></response></multistatus>",
         );
-        assert_eq!(found.href, "/ada/work/x.ics");
+        assert_eq!(found.href, "/ada/office/x.ics");
         assert_eq!(found.props.ctag.as_deref(), Some("\"abc\""));
         let data = found.props.data.unwrap().replace("\r\n", "\n");
         assert_eq!(data, "BEGIN:VCALENDAR\nSUMMARY:A < B\nEND:VCALENDAR\n");
@@ -537,6 +542,10 @@ mod tests {
         assert!(multistatus(nested(DEPTH_MAX - 4).as_bytes()).is_ok());
         assert_eq!(fault(nested(DEPTH_MAX - 3).as_bytes()), XmlError::Deep);
         assert_eq!(fault(with(&"<x/>".repeat(ELEMENTS_MAX)).as_bytes()), XmlError::TooMany);
+        let resources =
+            |count: usize| format!(r#"<multistatus xmlns="DAV:">{}</multistatus>"#, "<response/>".repeat(count));
+        assert_eq!(multistatus(resources(RESOURCES_MAX).as_bytes()).unwrap().len(), RESOURCES_MAX);
+        assert_eq!(fault(resources(RESOURCES_MAX + 1).as_bytes()), XmlError::TooMany);
         let tag = |length: usize| with(&format!("<x a=\"{}\"/>", "y".repeat(length)));
         assert!(multistatus(tag(TAG_MAX / 2).as_bytes()).is_ok());
         assert_eq!(fault(tag(TAG_MAX).as_bytes()), XmlError::Tag);

@@ -25,10 +25,10 @@ fn adas(asked: &Asked) -> StubAnswer {
             ),
         )]),
         "PROPFIND 0 /dav/ada/" => answered(&[resource("/dav/ada/", &format!("{COLLECTION}{principal}"))]),
-        "PROPFIND 0 /dav/ada/work/" => answered(&[calendar("/dav/ada/work/", "Work")]),
+        "PROPFIND 0 /dav/ada/office/" => answered(&[calendar("/dav/ada/office/", "Work")]),
         "PROPFIND 1 /dav/ada/" => answered(&[
             resource("/dav/ada/", COLLECTION),
-            calendar("/dav/ada/work/", "Work"),
+            calendar("/dav/ada/office/", "Work"),
             calendar("private/", "Private"),
             calendar(
                 "/dav/ada/tasks/",
@@ -55,7 +55,7 @@ fn listed(calendars: &[TheirCalendar], server: &StandIn) -> Vec<(String, String,
 }
 
 fn both() -> Vec<(String, String, bool)> {
-    vec![("/dav/ada/private/".into(), "Private".into(), true), ("/dav/ada/work/".into(), "Work".into(), false)]
+    vec![("/dav/ada/private/".into(), "Private".into(), true), ("/dav/ada/office/".into(), "Work".into(), false)]
 }
 
 #[rstest]
@@ -86,26 +86,26 @@ async fn the_principal_itself_may_be_entered() {
 async fn one_calendar_may_be_entered() {
     let server = server(adas).await;
     let accounts = accounts(&[&server]);
-    let (account, calendars) = accounts.discover(&login(&server, "/dav/ada/work/")).await.unwrap();
-    let work = [("/dav/ada/work/".to_owned(), "Work".to_owned(), false)];
-    assert_eq!((account.home.clone(), listed(&calendars, &server)), (server.url("/dav/ada/work/"), work.to_vec()));
+    let (account, calendars) = accounts.discover(&login(&server, "/dav/ada/office/")).await.unwrap();
+    let work = [("/dav/ada/office/".to_owned(), "Work".to_owned(), false)];
+    assert_eq!((account.home.clone(), listed(&calendars, &server)), (server.url("/dav/ada/office/"), work.to_vec()));
     // Its events are not listed later either.
     let found = accounts.calendars(Caldav, &kalends_bridge::Access::Password(account)).await.unwrap();
     assert_eq!(listed(&found, &server), work);
-    assert_eq!(arrived(&server), ["PROPFIND 0 /dav/ada/work/", "PROPFIND 0 /dav/ada/work/"]);
+    assert_eq!(arrived(&server), ["PROPFIND 0 /dav/ada/office/", "PROPFIND 0 /dav/ada/office/"]);
 }
 
 #[tokio::test]
 async fn a_collection_without_a_principal_may_be_entered() {
     let server = server(|asked| match asked.short().as_str() {
         "PROPFIND 0 /ada" => answered(&[resource("/ada", COLLECTION)]),
-        "PROPFIND 1 /ada" => answered(&[calendar("/ada/work/", "")]),
+        "PROPFIND 1 /ada" => answered(&[calendar("/ada/office/", "")]),
         _ => reply(405, ""),
     })
     .await;
     let (account, calendars) = accounts(&[&server]).discover(&login(&server, "/ada")).await.unwrap();
     assert_eq!((account.home, account.addresses), (server.url("/ada"), vec![]));
-    assert_eq!(listed(&calendars, &server), [("/ada/work/".into(), "work".into(), false)]);
+    assert_eq!(listed(&calendars, &server), [("/ada/office/".into(), "office".into(), false)]);
 }
 
 #[tokio::test]
@@ -132,18 +132,29 @@ async fn calendars_are_listed_again() {
     assert_eq!(arrived(&server), ["PROPFIND 0 /dav/ada/", "PROPFIND 1 /dav/ada/"]);
 }
 
+/// What is missing would look removed.
+#[rstest]
+#[case::cut("/dav/ada/", 507)]
+#[case::later("/dav/ada/private/", 503)]
+#[case::too_often("/dav/ada/private/", 429)]
 #[tokio::test]
-async fn an_incomplete_list_is_an_error() {
-    let server = server(|asked| match asked.depth.as_str() {
+async fn an_incomplete_list_is_an_error(#[case] href: &'static str, #[case] status: u16) {
+    let server = server(move |asked| match asked.depth.as_str() {
         "0" => adas(asked),
         _ => answered(&[
-            calendar("/dav/ada/work/", "Work"),
-            "<d:response><d:href>/dav/ada/</d:href><d:status>HTTP/1.1 507 x</d:status></d:response>".into(),
+            calendar("/dav/ada/office/", "Work"),
+            format!("<d:response><d:href>{href}</d:href><d:status>HTTP/1.1 {status} x</d:status></d:response>"),
         ]),
     })
     .await;
     let found = accounts(&[&server]).calendars(Caldav, &access(&server)).await;
-    assert!(matches!(found, Err(ProviderError::Malformed(_))), "{found:?}");
+    match found {
+        Err(ProviderError::Malformed(_)) => assert_eq!(status, 507),
+        Err(ProviderError::Unavailable(error)) => {
+            assert_eq!(error.to_string(), format!("it answers with status {status}"));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Redirects to another server at each of these paths, and everything else as in [`adas`].
@@ -208,7 +219,11 @@ async fn a_refused_password_is_sent_once(#[case] challenge: &'static str, #[case
     }
     assert_eq!(server.requests().len(), 1);
     let listed = accounts.calendars(Caldav, &access(&server)).await;
-    let code = if basic { "wrong_password" } else { "no_basic_authentication" };
+    let code = if basic {
+        "the server refuses the password"
+    } else {
+        "the server no longer accepts passwords by Basic authentication"
+    };
     assert!(matches!(&listed, Err(ProviderError::Lapsed(error)) if error == code), "{listed:?}");
     assert_eq!(server.requests().len(), 2);
 }

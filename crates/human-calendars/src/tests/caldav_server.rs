@@ -28,6 +28,8 @@ pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) depth: String,
+    /// Whether a report asks for whole events.
+    pub(crate) whole: bool,
     /// The start and end of a report.
     pub(crate) window: Option<(String, String)>,
 }
@@ -93,7 +95,8 @@ pub(crate) fn checked(request: &ReceivedRequest) -> Asked {
         }
         other => panic!("{other}"),
     };
-    Asked { method: request.method.clone(), path: request.path().to_owned(), depth, window }
+    let whole = request.method == "REPORT" && !names.contains(&"{urn:ietf:params:xml:ns:caldav}comp");
+    Asked { method: request.method.clone(), path: request.path().to_owned(), depth, whole, window }
 }
 
 /// A server that checks each request and then answers.

@@ -1,13 +1,12 @@
 //! Requests to Google, and the results of its answers.
 
-use kalends_accounts::oauth::Provider::Google;
-use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
+use kalends_app::ports::{AskedCalendar, CalendarProviders as _, ProviderError, TheirBusy};
+use kalends_bridge::CalendarProvider::Google;
 use serde_json::{Value, json};
 
 use super::{
-    accounts, references, span,
+    access, accounts, references, span,
     stand_in::{StandIn, ok, reply},
-    tokens,
 };
 use crate::answer::known;
 
@@ -24,7 +23,7 @@ async fn calendars_are_listed_over_pages() {
         ok(json!({ "items": [{ "id": "ada@x", "summary": "Ada", "primary": true }] })),
     ])
     .await;
-    let found = accounts(&server).calendars(Google, &tokens()).await.unwrap();
+    let found = accounts(&server).calendars(Google, &access()).await.unwrap();
     let found: Vec<_> = found.iter().map(|calendar| (calendar.reference.as_str(), calendar.primary)).collect();
     assert_eq!(found, [("ada@x", true), ("team@x", false)]);
     let requests = server.requests();
@@ -45,7 +44,7 @@ async fn calendars_are_listed_over_pages() {
 #[tokio::test]
 async fn the_number_of_pages_is_limited() {
     let server = StandIn::start(|_| ok(json!({ "items": [{ "id": "x" }], "nextPageToken": "again" }))).await;
-    let found = accounts(&server).calendars(Google, &tokens()).await;
+    let found = accounts(&server).calendars(Google, &access()).await;
     assert!(
         matches!(found, Err(ProviderError::Malformed(_))),
         "calendars that were not read would look removed: {found:?}"
@@ -66,7 +65,7 @@ async fn a_long_window_is_requested_in_parts() {
     .await;
     let window = span("2026-03-01T00:00:00Z", "2026-09-02T00:00:00Z");
     let asking = references(&["team#1@x", "ada@x", "of nobody"]);
-    let busy_times = accounts(&server).busy(Google, &tokens(), &asking, window).await.unwrap();
+    let busy_times = accounts(&server).busy(Google, &access(), &asking, window).await.unwrap();
     let edges = [
         "2026-03-01T00:00:00Z",
         "2026-04-30T00:00:00Z",
@@ -106,8 +105,10 @@ async fn many_calendars_are_requested_in_groups() {
     })
     .await;
     let all: Vec<String> = (0..101).map(|n| format!("{:02}:{:02}", n / 60 + 1, n % 60)).collect();
+    let asked: Vec<AskedCalendar> =
+        all.iter().map(|reference| AskedCalendar { reference: reference.clone(), known: None }).collect();
     let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
-    let busy_times = accounts(&server).busy(Google, &tokens(), &all, window).await.unwrap();
+    let busy_times = accounts(&server).busy(Google, &access(), &asked, window).await.unwrap();
     // Each calendar has its own busy times.
     for (reference, busy) in all.iter().zip(&busy_times) {
         let own = span("2026-03-01T00:00:00Z", &format!("2026-03-01T{reference}:00Z"));
@@ -123,13 +124,13 @@ async fn many_calendars_are_requested_in_groups() {
 async fn no_request_is_sent_for_no_calendars() {
     let server = StandIn::with_answers(vec![]).await;
     let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
-    assert_eq!(accounts(&server).busy(Google, &tokens(), &[], window).await.unwrap(), []);
+    assert_eq!(accounts(&server).busy(Google, &access(), &[], window).await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn an_insufficient_consent_has_lapsed() {
     let answer = json!({ "error": { "code": 403, "errors": [{ "reason": "insufficientPermissions" }] } });
     let server = StandIn::with_answers(vec![reply(403, answer)]).await;
-    let found = accounts(&server).calendars(Google, &tokens()).await;
+    let found = accounts(&server).calendars(Google, &access()).await;
     assert!(matches!(&found, Err(ProviderError::Lapsed(error)) if error == "insufficient_scope"), "{found:?}");
 }

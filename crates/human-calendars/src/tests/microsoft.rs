@@ -1,15 +1,14 @@
 //! Requests to Microsoft, and the results of its answers.
 
-use kalends_accounts::oauth::Provider::Microsoft;
 use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
+use kalends_bridge::CalendarProvider::Microsoft;
 use kalends_time::Span;
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{
-    accounts, references, span,
+    access, accounts, references, span,
     stand_in::{ReceivedRequest, StandIn, ok, reply},
-    tokens,
 };
 use crate::answer::known;
 
@@ -40,7 +39,7 @@ async fn calendars_are_listed_over_pages() {
         })
     })
     .await;
-    let found = accounts(&server).calendars(Microsoft, &tokens()).await.unwrap();
+    let found = accounts(&server).calendars(Microsoft, &access()).await.unwrap();
     let found: Vec<_> = found.iter().map(|calendar| (calendar.reference.as_str(), calendar.primary)).collect();
     assert_eq!(found, [("a=", true), ("b=", false)]);
     let requests = server.requests();
@@ -59,7 +58,7 @@ async fn the_number_of_pages_is_limited() {
         ok(json!({ "value": [{ "id": "x" }], "@odata.nextLink": link(request, page_of(request) + 1) }))
     })
     .await;
-    let found = accounts(&server).calendars(Microsoft, &tokens()).await;
+    let found = accounts(&server).calendars(Microsoft, &access()).await;
     assert!(
         matches!(found, Err(ProviderError::Malformed(_))),
         "calendars that were not read would look removed: {found:?}"
@@ -82,7 +81,7 @@ async fn busy_times_are_read_for_each_calendar() {
     })
     .await;
     let found =
-        accounts(&server).busy(Microsoft, &tokens(), &references(&["AAMk/1==", "ü@x#?%/../"]), window()).await.unwrap();
+        accounts(&server).busy(Microsoft, &access(), &references(&["AAMk/1==", "ü@x#?%/../"]), window()).await.unwrap();
     let busy = vec![
         span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"),
         span("2026-03-02T09:30:00Z", "2026-03-02T10:30:00Z"),
@@ -115,7 +114,7 @@ async fn busy_times_are_read_for_each_calendar() {
 #[tokio::test]
 async fn a_path_step_is_not_a_calendar(#[case] reference: &str) {
     let server = StandIn::with_answers(vec![]).await;
-    let found = accounts(&server).busy(Microsoft, &tokens(), &references(&[reference]), window()).await.unwrap();
+    let found = accounts(&server).busy(Microsoft, &access(), &references(&[reference]), window()).await.unwrap();
     assert_eq!(found, [TheirBusy::Unknown("ErrorInvalidIdMalformed".into())]);
 }
 
@@ -136,8 +135,8 @@ async fn tokens_are_sent_only_to_the_provider(#[case] link: &'static str) {
     })
     .await;
     let accounts = accounts(&server);
-    let calendars = accounts.calendars(Microsoft, &tokens()).await.map(|_| ());
-    let busy = accounts.busy(Microsoft, &tokens(), &references(&["a"]), window()).await.map(|_| ());
+    let calendars = accounts.calendars(Microsoft, &access()).await.map(|_| ());
+    let busy = accounts.busy(Microsoft, &access(), &references(&["a"]), window()).await.map(|_| ());
     for failed in [calendars, busy] {
         let Err(ProviderError::Malformed(error)) = failed else { panic!("{failed:?}") };
         assert_eq!(error.to_string(), "the link to the next page leads away from the provider");
@@ -152,7 +151,7 @@ async fn an_overlong_link_is_refused() {
         ok(json!({ "value": [], "@odata.nextLink": link }))
     })
     .await;
-    let found = accounts(&server).calendars(Microsoft, &tokens()).await;
+    let found = accounts(&server).calendars(Microsoft, &access()).await;
     assert!(matches!(found, Err(ProviderError::Malformed(_))), "{found:?}");
 }
 
@@ -161,10 +160,10 @@ async fn a_calendar_with_too_many_pages_is_unknown() {
     let server =
         StandIn::start(|request| ok(json!({ "value": [], "@odata.nextLink": link(request, page_of(request) + 1) })))
             .await;
-    let found = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window()).await.unwrap();
+    let found = accounts(&server).busy(Microsoft, &access(), &references(&["a"]), window()).await.unwrap();
     assert_eq!(found, [TheirBusy::Unknown("more_than_is_read".to_owned())]);
     assert_eq!(server.requests().len(), 50);
-    let found = accounts(&server).calendars(Microsoft, &tokens()).await;
+    let found = accounts(&server).calendars(Microsoft, &access()).await;
     assert!(
         matches!(found, Err(ProviderError::Malformed(_))),
         "calendars that were not read would look removed: {found:?}"
@@ -178,7 +177,7 @@ async fn a_calendar_with_too_many_events_is_unknown() {
         ok(json!({ "value": events, "@odata.nextLink": link(request, page_of(request) + 1) }))
     })
     .await;
-    let found = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window()).await.unwrap();
+    let found = accounts(&server).busy(Microsoft, &access(), &references(&["a"]), window()).await.unwrap();
     assert_eq!(found, [TheirBusy::Unknown("more_than_is_read".to_owned())]);
     assert_eq!(server.requests().len(), 3);
 }
@@ -189,7 +188,7 @@ async fn a_calendar_with_too_many_events_is_unknown() {
 #[tokio::test]
 async fn one_failure_fails_the_call(#[case] status: u16, #[case] lapsed: &str) {
     let server = StandIn::with_answers(vec![ok(json!({ "value": [] })), reply(status, "")]).await;
-    let found = accounts(&server).busy(Microsoft, &tokens(), &references(&["a", "b", "c"]), window()).await;
+    let found = accounts(&server).busy(Microsoft, &access(), &references(&["a", "b", "c"]), window()).await;
     match found {
         Err(ProviderError::Lapsed(error)) => assert_eq!(error, lapsed),
         Err(ProviderError::Unavailable(_)) => assert_eq!(lapsed, ""),

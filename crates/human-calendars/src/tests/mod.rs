@@ -14,7 +14,8 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider};
-use kalends_bridge::Tokens;
+use kalends_app::ports::AskedCalendar;
+use kalends_bridge::{Access, Tokens};
 use kalends_egress::{Allowed, Egress, Resolver, Settings};
 use kalends_remote::RemoteUrl;
 use kalends_time::{Span, Timestamp};
@@ -58,17 +59,22 @@ fn accounts(server: &StandIn) -> CalendarAccounts {
     let allowed = Allowed::new([("127.0.0.1".to_owned(), server.port())]);
     let options = Settings { user_agent: "kalends-tests".into(), per_host: NonZeroUsize::MIN };
     let egress = Egress::new(allowed, Arc::new(NoNames), &options).unwrap();
-    CalendarAccounts::new(Arc::new(egress), Provider::CALENDARS.map(|provider| settings(provider, server)).into())
+    let configured = [Provider::Google, Provider::Microsoft].map(|provider| settings(provider, server));
+    CalendarAccounts::new(Arc::new(egress), configured.into(), true)
 }
 
 fn tokens() -> Tokens {
     Tokens { access: "ya29.access".into(), access_until: NOW, refresh: "1//refresh".into(), publishing: false }
 }
 
+fn access() -> Access {
+    Access::Consent(tokens())
+}
+
 fn span(start: &str, end: &str) -> Span {
     Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
 }
 
-fn references(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn references(names: &[&str]) -> Vec<AskedCalendar> {
+    names.iter().map(|name| AskedCalendar { reference: (*name).to_owned(), known: None }).collect()
 }

@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
-use kalends_accounts::oauth::Provider::{Google, Microsoft};
-use kalends_app::ports::{CalendarProviders as _, FoundCopy, ProviderError, PublishStep, PublishedStep, TheirBusy};
-use kalends_bridge::{CopyContent, CopyKey, Tokens};
+use kalends_app::ports::{CalendarProviders as _, ProviderError, PublishedStep, TheirBusy};
+use kalends_bridge::{
+    Access,
+    CalendarProvider::{Google, Microsoft},
+    CopyContent, CopyKey, FoundCopy, Step, Tokens,
+};
 use kalends_kernel::{CalendarId, EventId};
 use kalends_time::Timestamp;
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{
-    accounts, references, span,
+    access, accounts, references, span,
     stand_in::{ReceivedRequest, StandIn, StubAnswer, cut, ok, reply},
     tokens,
 };
@@ -35,8 +38,8 @@ fn since() -> Timestamp {
     "2026-03-01T00:00:00Z".parse().unwrap()
 }
 
-fn writing() -> Tokens {
-    Tokens { publishing: true, ..tokens() }
+fn writing() -> Access {
+    Access::Consent(Tokens { publishing: true, ..tokens() })
 }
 
 fn meeting() -> CopyContent {
@@ -96,20 +99,20 @@ fn failure(code: &str) -> Value {
     json!({ "error": { "code": code, "message": "of ada@example.com" } })
 }
 
-fn create(content: CopyContent) -> PublishStep {
-    PublishStep::Create { key: key(2), content }
+fn create(content: CopyContent) -> Step {
+    Step::Create { key: key(2), content }
 }
 
 /// Writes `content` over a meeting.
-fn update(content: CopyContent) -> PublishStep {
-    PublishStep::Update { key: key(2), reference: "E/1=".into(), visible: meeting().visible(), content }
+fn update(content: CopyContent) -> Step {
+    Step::Update { key: key(2), reference: "E/1=".into(), visible: meeting().visible(), content }
 }
 
 fn renamed() -> CopyContent {
     CopyContent { title: "Review".into(), ..meeting() }
 }
 
-async fn publish(server: &StandIn, steps: &[PublishStep]) -> Result<Vec<PublishedStep>, ProviderError> {
+async fn publish(server: &StandIn, steps: &[Step]) -> Result<Vec<PublishedStep>, ProviderError> {
     accounts(server).publish(Microsoft, &writing(), TARGET, calendar(), steps).await
 }
 
@@ -181,7 +184,7 @@ async fn a_transaction_belongs_to_one_copy() {
         (TARGET, calendar(), key(3)),
         (TARGET, calendar(), later),
     ] {
-        let step = PublishStep::Create { key, content: meeting() };
+        let step = Step::Create { key, content: meeting() };
         assert_eq!(accounts.publish(Microsoft, &writing(), target, calendar, &[step]).await.unwrap(), [done()]);
     }
     let ids: Vec<Value> =
@@ -199,7 +202,7 @@ async fn an_event_is_read_before_it_is_changed_or_deleted() {
         batch(&[(201, shown(&meeting(), "1")), (200, shown(&renamed(), "1")), (204, Value::Null)]),
     ])
     .await;
-    let delete = PublishStep::Delete { reference: "E/2=".into(), visible: meeting().visible() };
+    let delete = Step::Delete { key: key(2), reference: "E/2=".into(), visible: meeting().visible() };
     let found = publish(&server, &[create(meeting()), update(renamed()), delete]).await.unwrap();
     assert_eq!(found, [done(), done(), PublishedStep::Done("E/2=".into())]);
     let (first, second) = (requests(&server.requests()[0]), requests(&server.requests()[1]));
@@ -234,7 +237,7 @@ async fn what_a_person_changed_is_left_alone(#[case] change: Value) {
     let mut event = shown(&meeting(), "1");
     event.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     let server = StandIn::with_answers(vec![batch(&[(200, event.clone()), (200, event)])]).await;
-    let delete = PublishStep::Delete { reference: "E/1=".into(), visible: meeting().visible() };
+    let delete = Step::Delete { key: key(2), reference: "E/1=".into(), visible: meeting().visible() };
     let found = publish(&server, &[update(renamed()), delete]).await.unwrap();
     assert_eq!(found, [PublishedStep::Diverged, PublishedStep::Diverged]);
     assert_eq!(server.requests().len(), 1, "nothing is written");
@@ -248,7 +251,7 @@ async fn what_a_person_changed_is_left_alone(#[case] change: Value) {
 async fn what_a_person_deleted_stays_deleted(#[case] status: u16, #[case] code: &str) {
     let gone = (status, failure(code));
     let server = StandIn::with_answers(vec![batch(&[gone.clone(), gone])]).await;
-    let delete = PublishStep::Delete { reference: "E/1=".into(), visible: meeting().visible() };
+    let delete = Step::Delete { key: key(2), reference: "E/1=".into(), visible: meeting().visible() };
     let found = publish(&server, &[update(renamed()), delete]).await.unwrap();
     assert_eq!(found, [PublishedStep::Diverged, done()]);
 }
@@ -325,7 +328,7 @@ async fn one_failure_does_not_fail_the_others(
 ) {
     let answers = [(201, shown(&meeting(), "1")), (status, failure(code))];
     let server = StandIn::with_answers(vec![batch(&answers)]).await;
-    let other = PublishStep::Create { key: key(3), content: meeting() };
+    let other = Step::Create { key: key(3), content: meeting() };
     assert_eq!(publish(&server, &[create(meeting()), other]).await.unwrap(), [done(), expected]);
 }
 
@@ -337,7 +340,7 @@ async fn one_failure_does_not_fail_the_others(
 async fn a_consent_that_is_missing_has_lapsed(#[case] status: u16, #[case] code: &str, #[case] lapsed: &str) {
     for answer in [batch(&[(status, failure(code)), (status, failure(code))]), reply(status, failure(code))] {
         let server = StandIn::with_answers(vec![answer]).await;
-        let other = PublishStep::Create { key: key(3), content: meeting() };
+        let other = Step::Create { key: key(3), content: meeting() };
         let found = publish(&server, &[create(meeting()), other]).await;
         assert!(matches!(&found, Err(ProviderError::Lapsed(error)) if error == lapsed), "{found:?}");
     }
@@ -379,7 +382,7 @@ async fn results_survive_a_later_failure() {
         reply(500, ""),
     ])
     .await;
-    let other = PublishStep::Create { key: key(3), content: meeting() };
+    let other = Step::Create { key: key(3), content: meeting() };
     let found = publish(&server, &[other, update(renamed())]).await.unwrap();
     assert_eq!(found, [done(), PublishedStep::Later(None)]);
 }
@@ -481,7 +484,7 @@ async fn busy_times_of_copies_are_apart() {
     let window = span("2026-03-01T00:00:00Z", "2026-04-02T00:00:00Z");
     let found = accounts.busy(Microsoft, &writing(), &references(&["a"]), window).await.unwrap();
     let copies = vec![(calendar(), meeting().span), (calendar(), day().span)];
-    assert_eq!(found, [TheirBusy::Known { spans: vec![meeting().span; 2], copies }]);
+    assert_eq!(found, [TheirBusy::Known { spans: vec![meeting().span; 2], copies, tag: None, unread: 0 }]);
     let expand = ("$expand".to_owned(), format!("singleValueExtendedProperties($filter=id eq '{PROPERTY}')"));
     assert!(server.only_request().query().contains(&expand));
 }
@@ -490,7 +493,7 @@ async fn busy_times_of_copies_are_apart() {
 async fn properties_are_read_only_with_the_permission_to_publish() {
     let server = StandIn::with_answers(vec![ok(json!({ "value": [] }))]).await;
     let window = span("2026-03-01T00:00:00Z", "2026-04-02T00:00:00Z");
-    let found = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window).await.unwrap();
+    let found = accounts(&server).busy(Microsoft, &access(), &references(&["a"]), window).await.unwrap();
     assert_eq!(found, [known(Vec::new())]);
     assert!(!server.only_request().query().iter().any(|(name, _)| name == "$expand"));
 }

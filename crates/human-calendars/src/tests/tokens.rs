@@ -93,7 +93,7 @@ async fn a_consent_is_revoked_if_the_provider_supports_it() {
 #[tokio::test]
 async fn an_unconfigured_provider_is_unavailable() {
     let server = StandIn::with_answers(vec![]).await;
-    let only = CalendarAccounts::new(accounts(&server).egress(), vec![settings(Provider::Google, &server)]);
+    let only = CalendarAccounts::new(accounts(&server).egress(), vec![settings(Provider::Google, &server)], false);
     assert_eq!(only.client(Provider::Google).map(|client| client.client_id.as_str()), Some("kalends&co"));
     assert!(only.client(Provider::Microsoft).is_none());
     let renewed = only.renew(Provider::Microsoft, &tokens(), NOW).await;

@@ -34,7 +34,7 @@ impl State {
             Change::CreateConnection { connection, calendars } => {
                 let row = ConnectionRow {
                     connection: Connection::clone(connection),
-                    due_at: Some(connection.created_at),
+                    due_at: connection.is_refreshed().then_some(connection.created_at),
                     claimed_until: None,
                     fence: Fence(0),
                     requested: false,

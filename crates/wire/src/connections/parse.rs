@@ -41,7 +41,7 @@ impl CalendarConnection {
             label: connection.label.clone(),
             status: connection.status().as_str(),
             last_refreshed_at: connection.refresh.refreshed_at,
-            next_refresh_at: connection.due_at.filter(|_| connection.is_refreshed()),
+            next_refresh_at: connection.due_at.filter(|_| connection.is_refreshed()).map(|due| due.max(now)),
             publishing: connection.access.publishing(),
             data: worth(connection.refresh.refreshed_at, now),
             last_error: connection.refresh.last_error.clone(),
@@ -125,9 +125,19 @@ impl ConnectCaldav {
     }
 }
 
+/// The error for an email address, which people enter if a form asks for an address.
+const EMAIL_ADDRESS: &str =
+    "must be the address of a server, such as caldav.example.com; enter your email address as the user name";
+
 /// The address of a server.
 fn server(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<String, FieldError> {
-    let complete = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let complete = if text.contains("://") {
+        text.to_owned()
+    } else if text.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@')) {
+        return Err(FieldError::new("url", EMAIL_ADDRESS));
+    } else {
+        format!("https://{text}")
+    };
     let url = RemoteUrl::parse("url", &complete, exempt)?;
     let length = url.as_str().len();
     if length > SERVER_URL_MAX {
@@ -344,10 +354,25 @@ mod tests {
     #[rstest]
     #[case("https://caldav.example.com/dav", "https://caldav.example.com/dav")]
     #[case::as_people_type_it("  caldav.example.com ", "https://caldav.example.com/")]
+    #[case::in_capitals("Caldav.Example.COM/Dav", "https://caldav.example.com/Dav")]
+    #[case::an_address_in_the_path(
+        "caldav.example.com/ada@example.com/",
+        "https://caldav.example.com/ada@example.com/"
+    )]
     #[case::a_port("dav.example.com:8443", "https://dav.example.com:8443/")]
     #[case::allowed("http://localhost:5232", "http://localhost:5232/")]
     fn https_may_be_left_out(#[case] url: &str, #[case] expected: &str) {
         assert_eq!(caldav(url, "ada", "secret").unwrap().url, expected);
+    }
+
+    #[rstest]
+    #[case("ada@example.com", true)]
+    #[case("mailto:ada@example.com", true)]
+    #[case("https://ada@caldav.example.com", false)]
+    #[case("caldav.example.com:x/ada@example.com", false)]
+    fn an_email_address_is_no_server(#[case] url: &str, #[case] is_email: bool) {
+        let error = server(url, |_, _| false).unwrap_err();
+        assert_eq!((error.param.as_str(), error.message.contains("email")), ("url", is_email));
     }
 
     #[rstest]
@@ -377,7 +402,7 @@ mod tests {
         assert!(!error.to_string().contains("4711"), "{error}");
     }
 
-    fn drawn(calendars: serde_json::Value) -> Result<Vec<domain::DrawnCalendar>, String> {
+    fn drawn(calendars: &serde_json::Value) -> Result<Vec<domain::DrawnCalendar>, String> {
         let request = serde_json::json!({ "calendars": calendars });
         let request: ReplaceDrawing = serde_json::from_value(request).unwrap();
         request.parse().map_err(|errors| errors.first().param)
@@ -390,7 +415,7 @@ mod tests {
             serde_json::json!({ "start_time": at(from), "end_time": at(until) })
         };
         let busy = serde_json::json!([time(14, 15), time(9, 11), time(10, 12), time(12, 13)]);
-        let calendars = drawn(serde_json::json!([{ "name": "Work", "busy": busy }])).unwrap();
+        let calendars = drawn(&serde_json::json!([{ "name": "Work", "busy": busy }])).unwrap();
         let shown = DrawnCalendars::from(&Drawing { calendars });
         let expected = serde_json::json!([{ "name": "Work", "busy": [time(9, 13), time(14, 15)] }]);
         assert_eq!(serde_json::to_value(shown).unwrap()["calendars"], expected);
@@ -409,9 +434,9 @@ mod tests {
             (vec![calendar("a", vec![time.clone(); DRAWN_MAX + 1])], "calendars[0].busy"),
         ];
         for (calendars, wrong) in cases {
-            assert_eq!(drawn(calendars.into()).unwrap_err(), wrong);
+            assert_eq!(drawn(&calendars.into()).unwrap_err(), wrong);
         }
-        assert!(drawn(vec![calendar("a", vec![time; DRAWN_MAX])].into()).is_ok());
+        assert!(drawn(&vec![calendar("a", vec![time; DRAWN_MAX])].into()).is_ok());
     }
 
     #[rstest]

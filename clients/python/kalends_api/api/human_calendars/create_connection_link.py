@@ -80,9 +80,9 @@ def sync_detailed(
 
      Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes,
     and connects
-    a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open
-    link, that
-    link is returned with `reused`, without its address. To get a new address, cancel the link first.
+    an account. Poll the link to see the result. If the calendar already has an open link, that link is
+    returned with
+    `reused`, without its address. To get a new address, cancel the link first.
 
     Args:
         id (str):
@@ -124,9 +124,9 @@ def sync(
 
      Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes,
     and connects
-    a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open
-    link, that
-    link is returned with `reused`, without its address. To get a new address, cancel the link first.
+    an account. Poll the link to see the result. If the calendar already has an open link, that link is
+    returned with
+    `reused`, without its address. To get a new address, cancel the link first.
 
     Args:
         id (str):
@@ -163,9 +163,9 @@ async def asyncio_detailed(
 
      Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes,
     and connects
-    a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open
-    link, that
-    link is returned with `reused`, without its address. To get a new address, cancel the link first.
+    an account. Poll the link to see the result. If the calendar already has an open link, that link is
+    returned with
+    `reused`, without its address. To get a new address, cancel the link first.
 
     Args:
         id (str):
@@ -205,9 +205,9 @@ async def asyncio(
 
      Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes,
     and connects
-    a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open
-    link, that
-    link is returned with `reused`, without its address. To get a new address, cancel the link first.
+    an account. Poll the link to see the result. If the calendar already has an open link, that link is
+    returned with
+    `reused`, without its address. To get a new address, cancel the link first.
 
     Args:
         id (str):

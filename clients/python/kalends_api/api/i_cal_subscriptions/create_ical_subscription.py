@@ -94,6 +94,8 @@ def sync_detailed(
     minutes before
     anything is deleted.
 
+    With `busy_only`, only the times of the events are imported, each with the title `Busy`.
+
     Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If
     the calendar is
     subscribed to the feed already, the answer is 409 `conflict`, code `already_subscribed`. If the
@@ -148,6 +150,8 @@ def sync(
     minutes before
     anything is deleted.
 
+    With `busy_only`, only the times of the events are imported, each with the title `Busy`.
+
     Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If
     the calendar is
     subscribed to the feed already, the answer is 409 `conflict`, code `already_subscribed`. If the
@@ -196,6 +200,8 @@ async def asyncio_detailed(
     and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5
     minutes before
     anything is deleted.
+
+    With `busy_only`, only the times of the events are imported, each with the title `Busy`.
 
     Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If
     the calendar is
@@ -248,6 +254,8 @@ async def asyncio(
     and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5
     minutes before
     anything is deleted.
+
+    With `busy_only`, only the times of the events are imported, each with the title `Busy`.
 
     Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If
     the calendar is

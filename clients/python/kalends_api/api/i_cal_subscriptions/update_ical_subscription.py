@@ -91,7 +91,9 @@ def sync_detailed(
 
      A new `url` is synced at once, and events that are missing from its feed are deleted. The `status`
     `paused` stops
-    syncs until it is set to `active` again.
+    syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the
+    subscription is
+    paused: `true` drops the stored texts of all its events, and `false` imports them again.
 
     Args:
         id (str):
@@ -137,7 +139,9 @@ def sync(
 
      A new `url` is synced at once, and events that are missing from its feed are deleted. The `status`
     `paused` stops
-    syncs until it is set to `active` again.
+    syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the
+    subscription is
+    paused: `true` drops the stored texts of all its events, and `false` imports them again.
 
     Args:
         id (str):
@@ -178,7 +182,9 @@ async def asyncio_detailed(
 
      A new `url` is synced at once, and events that are missing from its feed are deleted. The `status`
     `paused` stops
-    syncs until it is set to `active` again.
+    syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the
+    subscription is
+    paused: `true` drops the stored texts of all its events, and `false` imports them again.
 
     Args:
         id (str):
@@ -222,7 +228,9 @@ async def asyncio(
 
      A new `url` is synced at once, and events that are missing from its feed are deleted. The `status`
     `paused` stops
-    syncs until it is set to `active` again.
+    syncs until it is set to `active` again. A change of `busy_only` is synced at once too, unless the
+    subscription is
+    paused: `true` drops the stored texts of all its events, and `false` imports them again.
 
     Args:
         id (str):

@@ -12,8 +12,8 @@ use crate::{
 /// Creates a link on which a user can connect a calendar.
 ///
 /// Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes, and connects
-/// a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open link, that
-/// link is returned with `reused`, without its address. To get a new address, cancel the link first.
+/// an account. Poll the link to see the result. If the calendar already has an open link, that link is returned with
+/// `reused`, without its address. To get a new address, cancel the link first.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{id}/connection-links",

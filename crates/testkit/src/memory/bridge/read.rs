@@ -96,7 +96,7 @@ impl Connections for MemoryStore {
         let of =
             |row: &&ConnectionRow| row.connection.org == org && human.is_none_or(|human| row.connection.human == human);
         let rows = state.connections.values().filter(of);
-        Ok(page_of(rows, |row| (row.connection.created_at, row.connection.id), page).map(|row| Ok(row.read())))
+        Ok(page_of(rows, |row| (row.connection.created_at, row.connection.id), page).map(|row| row.read()).map(Ok))
     }
 
     async fn connection_versions(
