@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 use crate::steps::Steps;
-use crate::{artifacts, bench, deny, lint, package, soak, test};
+use crate::{artifacts, bench, deny, lint, soak, test};
 
 /// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -11,7 +11,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let steps = Steps::begin();
     lint::steps(&steps)?;
     steps.step("dependencies, licences, sources", deny::check)?;
-    steps.step("packages", || package::run(&[]))?;
     steps.step("build", artifacts::build_workspace)?;
     steps.step("tasks of an agent", || bench::agents_built(&[]))?;
     steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced))?;

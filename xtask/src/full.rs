@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use crate::artifacts::Profile;
 use crate::soak::Scale;
 use crate::steps::Steps;
-use crate::{artifacts, bench, interop, lint, process, soak, test};
+use crate::{artifacts, bench, interop, lint, package, process, soak, test};
 
 /// The number of random attacks on each operation. A change is tested with fewer.
 const ATTACKS: &str = "100";
@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(arguments.is_empty(), "full takes no arguments");
     let steps = Steps::begin();
     lint::further_steps(&steps)?;
+    steps.step("packages", || package::run(&[]))?;
     steps.step("long tests", || test::run(&["-p", "kalends-e2e", "--run-ignored", "only"].map(str::to_owned)))?;
     steps.step("many attacks", || {
         let attacks = ["xtask", "test", "-p", "kalends-e2e", "-E", "test(no_input_makes_the_server_fail)"];

@@ -39,6 +39,20 @@ const CAMPAIGNS: &[Campaign] = &[
     Campaign { name: "abuse", reduced: Some(&["--reduced"]), full: &[] },
     Campaign { name: "bookings", reduced: Some(&["--slots", "40", "--each", "10", "--seed", "1"]), full: &[] },
     Campaign {
+        name: "bridge",
+        reduced: Some(&[
+            "--connections=60",
+            "--calendars=12",
+            "--organizations=4",
+            "--changes=120",
+            "--kills=3",
+            "--seconds=12",
+            "--jump",
+            "--seed=1",
+        ]),
+        full: &[],
+    },
+    Campaign {
         name: "crash",
         reduced: Some(&["--sqlite", "3", "--postgres", "3", "--seed", "1"]),
         full: &["--sqlite", "200", "--postgres", "50"],
@@ -144,7 +158,8 @@ mod tests {
         assert_eq!(options("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
         assert_eq!(
             options("history"),
-            Err("there is no campaign `history`; there are abuse, bookings, crash, deliveries, mail, quotas, timers, histories"
+            Err("there is no campaign `history`; there are abuse, bookings, bridge, crash, deliveries, mail, quotas, \
+                 timers, histories"
                 .into())
         );
     }

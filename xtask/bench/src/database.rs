@@ -44,7 +44,7 @@ struct PostgresDatabase {
 const DATA: &str = "data";
 
 /// Keys for Postgres, on which they are not generated. They protect nothing here.
-const MASTER_KEY: &str = "a2FsZW5kcy1iZW5jaC1tYXN0ZXIta2V5LTMyLWJ5dGU=";
+pub(crate) const MASTER_KEY: &str = "a2FsZW5kcy1iZW5jaC1tYXN0ZXIta2V5LTMyLWJ5dGU=";
 const SESSION_KEY: &str = "a2FsZW5kcy1iZW5jaC1zZXNzaW9uLWtleS0zMi1ieXQ=";
 
 impl Place {

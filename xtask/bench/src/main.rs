@@ -6,6 +6,7 @@
 mod abuse;
 mod agents;
 mod bookings;
+mod bridge;
 mod connection;
 mod crash;
 mod database;
@@ -59,6 +60,9 @@ enum Campaign {
     Agents(agents::Options),
     /// Let many guests book the same slots at once, and check that each slot goes to one of them.
     Bookings(bookings::Options),
+    /// Kill workers that refresh connected calendars and copy events to them, and check that none is forgotten and no
+    /// event is copied twice.
+    Bridge(bridge::Options),
     /// Kill servers that count calls together, and compare the count with the admitted calls.
     Quotas(quotas::Options),
     /// Kill workers that send due reminders, starts, ends and expiries, and check that each is sent once.
@@ -104,6 +108,7 @@ fn main() -> Result<()> {
         Campaign::Abuse(options) => single_threaded()?.block_on(abuse::run(&options)),
         Campaign::Agents(options) => single_threaded()?.block_on(agents::run(&options)),
         Campaign::Bookings(options) => single_threaded()?.block_on(bookings::run(&options)),
+        Campaign::Bridge(options) => single_threaded()?.block_on(bridge::run(&options)),
         Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
         Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),
         Campaign::Mail(options) => single_threaded()?.block_on(mail::run(&options)),

@@ -8,6 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use kalends_time::Timestamp;
+use serde_json::Value;
 
 use crate::connection::{Connection, get};
 use crate::database::Place;
@@ -17,6 +19,8 @@ use crate::json;
 const START: Duration = Duration::from_secs(60);
 /// How long a server may take to stop.
 const STOP: Duration = Duration::from_secs(15);
+/// The limits of an organization that has none.
+const UNLIMITED: &str = r#"{"rate_per_second":1000000}"#;
 
 /// A server that accepts requests. It is killed on drop.
 #[derive(Debug)]
@@ -97,7 +101,13 @@ impl Program {
 
     /// Creates an organization without limits, and returns its key.
     pub(crate) async fn create_organization(&self, name: &str) -> Result<String> {
-        self.create_organization_with(name, r#"{"rate_per_second":1000000}"#).await
+        self.create_organization_with(name, UNLIMITED).await
+    }
+
+    /// Creates an organization without limits, and returns its identifier and its key.
+    pub(crate) async fn create_identified_organization(&self, name: &str) -> Result<(String, String)> {
+        let made = self.made(&["org", "create", "--name", name, "--plan", "custom", "--limits", UNLIMITED]).await?;
+        Ok((json::text(&made, "org_id")?.to_owned(), json::text(&made, "api_key")?.to_owned()))
     }
 
     /// Creates an organization with these limits, as JSON, and returns its key.
@@ -115,10 +125,16 @@ impl Program {
         self.created(&["org", "create", "--name", name, "--plan", "custom", "--email", email]).await
     }
 
+    /// Creates an organization, and returns its key.
     async fn created(&self, arguments: &[&str]) -> Result<String> {
+        Ok(json::text(&self.made(arguments).await?, "api_key")?.to_owned())
+    }
+
+    /// Creates an organization, and returns what the command printed.
+    async fn made(&self, arguments: &[&str]) -> Result<Value> {
         let printed = self.operate(arguments).await?;
         let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create did not print JSON")?;
-        Ok(json::text(&serde_json::from_str(line)?, "api_key")?.to_owned())
+        Ok(serde_json::from_str(line)?)
     }
 
     /// The end of the log.
@@ -173,6 +189,12 @@ impl Process {
         let answer = Connection::open(self.address).await?.ask(&get("/health", None)).await?;
         ensure!(answer.status == 200, "/health answered {}", answer.status);
         Ok(self.spawned.elapsed())
+    }
+
+    /// The current time of the server's clock.
+    pub(crate) async fn present(&self) -> Result<Timestamp> {
+        let health = Connection::open(self.address).await?.ask(&get("/health", None)).await?.json(200)?;
+        Ok(json::text(&health, "ts")?.parse()?)
     }
 
     /// The memory that the process has in RAM, in KiB.

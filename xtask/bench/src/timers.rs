@@ -8,7 +8,7 @@ use kalends_time::SignedDuration;
 use sqlx::{Connection as _, PgConnection};
 
 use crate::Surroundings;
-use crate::connection::{Connection, get, post};
+use crate::connection::{Connection, post};
 use crate::database::{Kind, Place};
 use crate::json;
 use crate::random::{Random, fresh_seed};
@@ -78,7 +78,7 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     let first = fill(options, &server, &key).await?;
 
     let mut workers = with("--workers-only");
-    let now = present(&server).await?;
+    let now = server.present().await?;
     let offset = (first - HEAD_START - now).as_seconds();
     workers.environment.push(("KALENDS_CLOCK_OFFSET_SECONDS", offset.to_string()));
     let begun = Instant::now();
@@ -112,7 +112,7 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
     let body = r#"{"name":"Timers","timezone":"UTC"}"#;
     let calendar = connection.ask(&post("/v1/calendars", Some(key), None, body)).await?.json(201)?;
     let path = format!("/v1/calendars/{}/events", json::text(&calendar, "id")?);
-    let first = present(server).await? + AHEAD;
+    let first = server.present().await? + AHEAD;
     // Whole seconds, so that everything is due at the same time if the starts are not spread.
     let first = Moment::from_micros(first.as_unix_seconds() * 1_000_000);
     let spread = |number: u32, all: u32| {
@@ -137,13 +137,6 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
         connection.ask(&post(&path, Some(key), None, &body)).await?.json(201)?;
     }
     Ok(first)
-}
-
-/// The server's current time.
-async fn present(server: &Process) -> Result<Moment> {
-    let mut connection = Connection::open(server.address).await?;
-    let health = connection.ask(&get("/health", None)).await?.json(200)?;
-    Ok(json::text(&health, "ts")?.parse()?)
 }
 
 /// Kills a worker and starts another in its place, as often as configured, at random times while things fall due.

@@ -12,7 +12,7 @@ mod neighbour;
 mod sessions;
 mod unread;
 mod uploads;
-mod watch;
+pub(crate) mod watch;
 
 use std::time::Duration;
 
