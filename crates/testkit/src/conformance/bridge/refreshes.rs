@@ -152,7 +152,7 @@ pub async fn a_refresh_sets_when_the_next_is_due(store: &StoreUnderTest) {
 
     // The user consents again.
     let lapsed = scene.connection_now(&made).await.unwrap();
-    let reauthorized = lapsed.reauthorized(consent("anew", much_later), much_later);
+    let reauthorized = lapsed.reauthorized(consent("next", much_later), much_later);
     scene.reauthorize(&lapsed, &reauthorized, much_later).await.unwrap();
     assert!(scene.no_connection_is_due(much_later - SignedDuration::micros(1)).await);
     let claims = scene.claim_connections(much_later, 10).await;
@@ -179,7 +179,7 @@ pub async fn users_and_workers_do_not_overwrite_each_other(store: &StoreUnderTes
 
     // A new consent during a refresh ends that refresh, and another one is due at once.
     let claim = scene.claim_connection(now).await;
-    let reauthorized = expected.reauthorized(consent("anew", now), now);
+    let reauthorized = expected.reauthorized(consent("next", now), now);
     scene.reauthorize(&expected, &reauthorized, now).await.unwrap();
     let lapsed =
         Outcome { state: RefreshState::default().after(Ended::Lapsed("gone".into()), now), ..Outcome::default() };
